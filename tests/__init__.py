@@ -1,0 +1,1 @@
+"""What proves lakewright: tests by the question they answer."""
