@@ -1,0 +1,231 @@
+"""What do we ask of the outside world? Every seam, on one page.
+
+`table.py` and the operations know these protocols only; `lake.py` picks what stands behind them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
+
+from lakewright.model.assignment import ColumnAssignment
+from lakewright.model.changes import Changes, Head, PublishOutcome, RetrySettings, StagedCommit
+from lakewright.model.creation import NewTable
+from lakewright.model.files import DataFile
+from lakewright.model.layout import WriteLayout
+from lakewright.model.scan import Planned, Scan
+from lakewright.model.session import SqlSettings
+from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
+from lakewright.model.types import StructType
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+    from pyspark.sql import DataFrame
+
+    Rows: TypeAlias = DataFrame | pyarrow.Table | pandas.DataFrame
+
+
+class Clock(Protocol):
+    """Time, and waiting."""
+
+    def now_ms(self) -> int: ...
+    def seconds(self) -> float:
+        """A clock for durations only."""
+        ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+
+class Ids(Protocol):
+    """Everything that must differ from all that was before."""
+
+    def version(self) -> int:
+        """A positive 63-bit number."""
+        ...
+
+    def unique(self) -> str:
+        """A text that is safe in a file name."""
+        ...
+
+    def fraction(self) -> float:
+        """A number from 0 to 1, for waits that must not coincide."""
+        ...
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    location: str
+    size_bytes: int
+
+
+class ObjectStore(Protocol):
+    """Immutable objects by location. A missing object is a FileNotFoundError, any other failure an OSError.
+
+    An object appears whole or not at all. A store is a value that workers can be sent.
+    """
+
+    def read(self, location: str) -> bytes: ...
+    def open(self, location: str) -> BinaryIO:
+        """For reading parts; seekable."""
+        ...
+
+    def create(self, location: str) -> BinaryIO:
+        """For writing; the object exists once this is closed, unless it is left by an exception."""
+        ...
+
+    def write(self, location: str, content: bytes) -> None: ...
+    def put_if_absent(self, location: str, content: bytes) -> bool:
+        """False, and no change, when the object exists."""
+        ...
+
+    def exists(self, location: str) -> bool: ...
+    def actual(self, location: str) -> str:
+        """Where the bytes of a recorded location lie: elsewhere, if the table was moved."""
+        ...
+
+    def list(self, prefix: str) -> Iterable[StoredObject]:
+        """All objects below a folder, however deep, in the order of their locations; none when there is no folder."""
+        ...
+
+    def delete(self, location: str) -> None:
+        """No error when there is no such object."""
+        ...
+
+
+@dataclass(frozen=True)
+class TablePointer:
+    """Where the newest metadata of a table lies; None before the table exists."""
+
+    metadata_location: str | None
+
+
+class Catalog(Protocol):
+    """Names, and the atomic step from one version of a table's metadata to the next."""
+
+    @property
+    def read_only_because(self) -> str | None:
+        """Why nothing can be committed here; None when it can."""
+        ...
+
+    def tables(self) -> tuple[str, ...]: ...
+    def load(self, name: str) -> TablePointer:
+        """Refused with the nearest names when there is no such table."""
+        ...
+
+    def location_for(self, name: str) -> str:
+        """Where a new table of this name goes."""
+        ...
+
+    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
+        """Where `swap` is to write the metadata that comes after `base`."""
+        ...
+
+    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+        """Write the metadata and make it the newest if `base` still is. Doing it twice is the same as once."""
+        ...
+
+    def drop(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a table of a format can do; asked instead of a format's name."""
+
+    can_mark_rows: bool
+    read_only_because: str | None = None
+    """A sentence for the user, when the way in which the table was opened does not allow changes."""
+
+
+class TaskReader(Protocol):
+    """Reads the files that a planning task lists; a value that workers can be sent."""
+
+    def __call__(self, task: PlanningTask, store: ObjectStore) -> Iterable[DataFile]: ...
+
+
+class FilePruner(Protocol):
+    """Decides what planning passes over; a value that workers can be sent."""
+
+    def keeps_task(self, task: PlanningTask) -> bool: ...
+    def keeps_file(self, file: DataFile) -> bool: ...
+
+
+class TableFormat(Protocol):
+    """One table of some format: its versions, and how a change becomes the next one."""
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+    @property
+    def place(self) -> str:
+        """What to call the table in messages."""
+        ...
+
+    def head(self) -> Head:
+        """The newest version, asked of whoever decides which that is."""
+        ...
+
+    def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
+        """The newest version, or an older one that the table still knows."""
+        ...
+
+    def reader(self, snapshot: Snapshot) -> TaskReader: ...
+    def history(self, head: Head) -> tuple[HistoryEntry, ...]: ...
+    def layout(self, snapshot: Snapshot, write_id: str) -> WriteLayout: ...
+    def stage(self, head: Head, changes: Changes) -> StagedCommit | None:
+        """Write the metadata of one attempt, and remove it again if that fails; None when there is nothing to change."""
+        ...
+
+    def publish(self, staged: StagedCommit) -> PublishOutcome:
+        """Make a staged commit the newest version. Doing it twice is the same as once."""
+        ...
+
+    def includes(self, head: Head, staged: StagedCommit) -> bool:
+        """Whether a staged commit is part of this version of the table."""
+        ...
+
+    def abandon(self, staged: StagedCommit) -> None:
+        """Remove what was written for an attempt that is certainly not visible and never will be."""
+        ...
+
+    def clean_up(self, staged: StagedCommit) -> None:
+        """After a commit, remove the records that the table's own settings let go of."""
+        ...
+
+    def retry_settings(self, head: Head) -> RetrySettings: ...
+
+
+class TableSource(Protocol):
+    """Names and locations of tables of one format."""
+
+    def open(self, name: str) -> TableFormat: ...
+    def create(self, name: str, table: NewTable) -> TableFormat: ...
+    def tables(self) -> tuple[str, ...]: ...
+    def drop(self, name: str) -> None: ...
+
+
+class Engine(Protocol):
+    """Who reads and writes rows."""
+
+    def settings(self) -> SqlSettings:
+        """Of the session, as it is now; the session is started for it."""
+        ...
+
+    def is_case_sensitive(self) -> bool:
+        """As the session has it; false while there is none."""
+        ...
+
+    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned: ...
+    def columns_of(self, rows: "Rows") -> StructType:
+        """The columns of incoming rows, in our types; ids mean nothing."""
+        ...
+
+    def write(self, rows: "Rows", columns: tuple[ColumnAssignment, ...], layout: WriteLayout) -> tuple[DataFile, ...]:
+        """Write rows into data files that nobody refers to yet; none are left behind if this fails."""
+        ...
+
+    def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> "DataFrame":
+        """A lazy DataFrame of the wanted columns of the rows for which the condition is TRUE."""
+        ...
+
+    def discard(self, locations: Iterable[str]) -> None:
+        """Remove files that nobody refers to; one that resists stays, as an orphan."""
+        ...
