@@ -1,0 +1,1 @@
+"""How does each table format lay down what the model speaks of?"""

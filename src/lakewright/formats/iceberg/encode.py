@@ -1,0 +1,325 @@
+"""How does a change become the next version's records? Pure: what is to be written, and where, is returned."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from lakewright._version import __version__
+from lakewright.errors import InvalidRequest
+from lakewright.formats.iceberg.records.manifests import (
+    Content,
+    Entry,
+    Manifest,
+    Status,
+    write_manifest,
+    write_manifest_list,
+)
+from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata
+from lakewright.formats.iceberg.records.partitions import summarise
+from lakewright.formats.iceberg.records.types import schema_to_json
+from lakewright.model.changes import AppendFiles
+from lakewright.model.creation import NewTable
+from lakewright.model.files import DataFile
+from lakewright.model.partitioning import PartitionSpec
+from lakewright.model.sorting import SortOrder
+
+_FIRST_PARTITION_FIELD_ID = 1000
+_NO_SNAPSHOT = -1
+_TOTAL_OF = {
+    "total-data-files": "added-data-files",
+    "total-records": "added-records",
+    "total-files-size": "added-files-size",
+    "total-delete-files": None,
+    "total-position-deletes": None,
+    "total-equality-deletes": None,
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What makes one attempt differ from every other."""
+
+    snapshot_id: int
+    unique: str
+    now_ms: int
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Objects to write, then updates to publish, in the form in which REST catalogs take them."""
+
+    objects: tuple[tuple[str, bytes], ...]
+    updates: tuple[Document, ...]
+
+
+def encode_append(metadata: Metadata, manifests: Sequence[Manifest], changes: AppendFiles, attempt: Attempt) -> Encoded:
+    """One manifest for each spec of the new files, and a manifest list that begins with them."""
+    version = metadata.format_version
+    sequence_number = metadata.last_sequence_number + 1 if version > 1 else 0
+    folder = metadata_folder(metadata)
+    objects: list[tuple[str, bytes]] = []
+    added: list[Manifest] = []
+    by_spec = groupby(
+        sorted(changes.files, key=lambda file: file.partition.spec_id), key=lambda file: file.partition.spec_id
+    )
+    for index, (spec_id, files) in enumerate(by_spec):
+        location = f"{folder}/{attempt.unique}-m{index}.avro"
+        manifest, content = _added_manifest(metadata, spec_id, tuple(files), attempt, location, sequence_number)
+        added.append(manifest)
+        objects.append((location, content))
+    listed = with_row_ids((*added, *manifests), metadata.next_row_id) if version > 2 else (*added, *manifests)
+    list_location = f"{folder}/snap-{attempt.snapshot_id}-1-{attempt.unique}.avro"
+    node = _snapshot_node(metadata, changes, attempt, list_location, sequence_number, listed)
+    objects.append((list_location, write_manifest_list(version, listed, _list_header(node))))
+    return Encoded(tuple(objects), (_add_snapshot(node), _set_main(metadata, attempt.snapshot_id)))
+
+
+def encode_upgrade(metadata: Metadata, format_version: int) -> Encoded:
+    """Upgrading to the version that the table has is no change."""
+    current = metadata.format_version
+    if not current <= format_version <= NEWEST_VERSION:
+        raise InvalidRequest(
+            f"table {metadata.table_location} has format version {current}; it can be upgraded to versions up to "
+            f"{NEWEST_VERSION} and never goes back, asked for {format_version}"
+        )
+    if format_version == current:
+        return Encoded((), ())
+    return Encoded((), ({"action": "upgrade-format-version", "format-version": format_version},))
+
+
+def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) -> Document:
+    """The document after the updates; what they do not speak of stays as it was, known to us or not."""
+    document = dict(metadata.document)
+    for update in updates:
+        match update["action"]:
+            case "add-snapshot":
+                _apply_snapshot(document, update["snapshot"])
+            case "set-snapshot-ref":
+                _apply_ref(document, update, now_ms)
+            case "upgrade-format-version":
+                _apply_upgrade(document, metadata, update["format-version"])
+    document["last-updated-ms"] = now_ms
+    return document
+
+
+def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> tuple[Document, tuple[str, ...]]:
+    """The document with its predecessor in the log, and the metadata files that fall out of the log by that."""
+    log = [
+        *(document.get("metadata-log") or ()),
+        {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms},
+    ]
+    kept = log[-max(1, entries_max) :]
+    dropped = tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
+    return {**document, "metadata-log": kept}, dropped
+
+
+def new_document(table: NewTable, location: str, table_uuid: str, now_ms: int) -> Document:
+    """The metadata of a table before anything is written to it."""
+    schema, version = schema_to_json(table.schema), table.format_version
+    spec_fields = _spec_fields(table.spec)
+    document: Document = {
+        "format-version": version,
+        "table-uuid": table_uuid,
+        "location": location,
+        "last-updated-ms": now_ms,
+        "last-column-id": table.schema.highest_id,
+        "schemas": [schema],
+        "current-schema-id": table.schema.schema_id,
+        "partition-specs": [{"spec-id": table.spec.spec_id, "fields": spec_fields}],
+        "default-spec-id": table.spec.spec_id,
+        "last-partition-id": max((part.field_id for part in table.spec.fields), default=_FIRST_PARTITION_FIELD_ID - 1),
+        "sort-orders": [
+            _order_node(order) for order in sorted({SortOrder(), table.sort_order}, key=lambda o: o.order_id)
+        ],
+        "default-sort-order-id": table.sort_order.order_id,
+        "properties": dict(table.properties),
+        "snapshots": [],
+        "refs": {},
+        "snapshot-log": [],
+        "metadata-log": [],
+    }
+    if version < 3:
+        document["current-snapshot-id"] = _NO_SNAPSHOT
+    if version == 1:
+        return document | {"schema": schema, "partition-spec": spec_fields}
+    document["last-sequence-number"] = 0
+    return document if version == 2 else document | {"next-row-id": 0}
+
+
+def with_row_ids(manifests: Sequence[Manifest], next_row_id: int) -> tuple[Manifest, ...]:
+    """Version 3: a data manifest without row ids, new or from before the upgrade, gets the next free range."""
+    assigned = []
+    for manifest in manifests:
+        if manifest.content is Content.DATA and manifest.first_row_id is None:
+            manifest = replace(manifest, first_row_id=next_row_id)
+            next_row_id += _live_rows(manifest)
+        assigned.append(manifest)
+    return tuple(assigned)
+
+
+def metadata_folder(metadata: Metadata) -> str:
+    return metadata.properties.get("write.metadata.path", f"{metadata.table_location}/metadata").rstrip("/")
+
+
+def _added_manifest(
+    metadata: Metadata, spec_id: int, files: tuple[DataFile, ...], attempt: Attempt, location: str, sequence_number: int
+) -> tuple[Manifest, bytes]:
+    schema, spec, version = metadata.schema, metadata.specs[spec_id], metadata.format_version
+    snapshot_id = attempt.snapshot_id
+    entries = (Entry(Status.ADDED, snapshot_id, None, None, file) for file in files)
+    content = write_manifest(version, schema, spec, entries)
+    manifest = Manifest(
+        location=location,
+        size_bytes=len(content),
+        spec_id=spec_id,
+        summaries=summarise(spec, schema, (file.partition.values for file in files)),
+        content=Content.DATA,
+        sequence_number=sequence_number,
+        min_sequence_number=sequence_number,
+        added_snapshot_id=snapshot_id,
+        added_files=len(files),
+        existing_files=0,
+        deleted_files=0,
+        added_rows=sum(file.record_count for file in files),
+        existing_rows=0,
+        deleted_rows=0,
+    )
+    return manifest, content
+
+
+def _snapshot_node(
+    metadata: Metadata,
+    changes: AppendFiles,
+    attempt: Attempt,
+    list_location: str,
+    sequence_number: int,
+    listed: Sequence[Manifest],
+) -> Document:
+    parent = metadata.current_snapshot_id
+    node: Document = {
+        "snapshot-id": attempt.snapshot_id,
+        "timestamp-ms": attempt.now_ms,
+        "summary": _summary(metadata, changes),
+        "manifest-list": list_location,
+        "schema-id": metadata.schema.schema_id,
+    }
+    if parent is not None:
+        node["parent-snapshot-id"] = parent
+    if metadata.format_version > 1:
+        node["sequence-number"] = sequence_number
+    if metadata.format_version > 2:
+        rows_end = max(
+            (manifest.first_row_id + _live_rows(manifest) for manifest in listed if manifest.first_row_id is not None),
+            default=metadata.next_row_id,
+        )
+        node["first-row-id"] = metadata.next_row_id
+        node["added-rows"] = max(rows_end, metadata.next_row_id) - metadata.next_row_id
+    return node
+
+
+def _summary(metadata: Metadata, changes: AppendFiles) -> dict[str, str]:
+    files = changes.files
+    counters = {
+        "added-data-files": len(files),
+        "added-records": sum(file.record_count for file in files),
+        "added-files-size": sum(file.size_bytes for file in files),
+        "changed-partition-count": len({file.partition for file in files}),
+    }
+    counters = {name: count for name, count in counters.items() if count}
+    totals = _totals(metadata, counters)
+    ours = {"operation": "append", "engine-name": "lakewright", "engine-version": __version__}
+    return {**changes.summary, **ours, **{name: str(count) for name, count in (counters | totals).items()}}
+
+
+def _totals(metadata: Metadata, counters: Mapping[str, int]) -> dict[str, int]:
+    """Running totals go on from the parent's; one that the parent does not have stays unknown."""
+    parent = metadata.current_snapshot_id
+    before = None if parent is None else metadata.snapshots[parent].get("summary") or {}
+    totals = {}
+    for total, added in _TOTAL_OF.items():
+        previous = 0 if before is None else before.get(total)
+        if previous is not None:
+            totals[total] = int(previous) + (counters.get(added, 0) if added else 0)
+    return totals
+
+
+def _list_header(node: Document) -> dict[str, str]:
+    header = {
+        "snapshot-id": str(node["snapshot-id"]),
+        "parent-snapshot-id": str(node.get("parent-snapshot-id", "null")),
+    }
+    optional = {"sequence-number": "sequence-number", "first-row-id": "first-row-id"}
+    return header | {name: str(node[key]) for key, name in optional.items() if key in node}
+
+
+def _add_snapshot(node: Document) -> Document:
+    return {"action": "add-snapshot", "snapshot": node}
+
+
+def _set_main(metadata: Metadata, snapshot_id: int) -> Document:
+    """The branch keeps its retention settings."""
+    existing = (metadata.document.get("refs") or {}).get(MAIN) or {}
+    return {"action": "set-snapshot-ref", "ref-name": MAIN, **existing, "type": "branch", "snapshot-id": snapshot_id}
+
+
+def _apply_snapshot(document: Document, node: Document) -> None:
+    document["snapshots"] = [*(document.get("snapshots") or ()), node]
+    if "sequence-number" in node:
+        document["last-sequence-number"] = node["sequence-number"]
+    if "added-rows" in node:
+        document["next-row-id"] = node["first-row-id"] + node["added-rows"]
+
+
+def _apply_ref(document: Document, update: Document, now_ms: int) -> None:
+    ref = {key: value for key, value in update.items() if key not in ("action", "ref-name")}
+    document["refs"] = {**(document.get("refs") or {}), update["ref-name"]: ref}
+    if update["ref-name"] == MAIN:
+        document["current-snapshot-id"] = update["snapshot-id"]
+        logged = {"snapshot-id": update["snapshot-id"], "timestamp-ms": now_ms}
+        document["snapshot-log"] = [*(document.get("snapshot-log") or ()), logged]
+
+
+def _apply_upgrade(document: Document, metadata: Metadata, format_version: int) -> None:
+    """Later versions require what version 1 could leave out."""
+    document["format-version"] = format_version
+    document.setdefault("last-sequence-number", 0)
+    document.setdefault("schemas", [schema_to_json(metadata.schema)])
+    document.setdefault("current-schema-id", metadata.schema.schema_id)
+    document.setdefault(
+        "partition-specs", [{"spec-id": spec.spec_id, "fields": _spec_fields(spec)} for spec in metadata.specs.values()]
+    )
+    document.setdefault("default-spec-id", metadata.default_spec_id)
+    highest = [part.field_id for spec in metadata.specs.values() for part in spec.fields]
+    document.setdefault("last-partition-id", max(highest, default=_FIRST_PARTITION_FIELD_ID - 1))
+    document.setdefault("sort-orders", [_order_node(SortOrder())])
+    document.setdefault("default-sort-order-id", 0)
+    document.pop("schema", None)
+    document.pop("partition-spec", None)
+    if format_version > 2:
+        document.setdefault("next-row-id", 0)
+        if document.get("current-snapshot-id") == _NO_SNAPSHOT:
+            document.pop("current-snapshot-id")
+
+
+def _spec_fields(spec: PartitionSpec) -> list[Document]:
+    return [
+        {"source-id": part.source_id, "field-id": part.field_id, "name": part.name, "transform": str(part.transform)}
+        for part in spec.fields
+    ]
+
+
+def _order_node(order: SortOrder) -> Document:
+    fields = [
+        {
+            "source-id": part.source_id,
+            "transform": str(part.transform),
+            "direction": "desc" if part.descending else "asc",
+            "null-order": "nulls-first" if part.nulls_first else "nulls-last",
+        }
+        for part in order.fields
+    ]
+    return {"order-id": order.order_id, "fields": fields}
+
+
+def _live_rows(manifest: Manifest) -> int:
+    return (manifest.added_rows or 0) + (manifest.existing_rows or 0)

@@ -1,0 +1,199 @@
+"""What does a table metadata file say? The document is kept whole; keys that we do not know survive a commit."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from lakewright.errors import CorruptTable, Unsupported
+from lakewright.formats.iceberg.records.types import schema_from_json, transform_from_json
+from lakewright.model.partitioning import PartitionField, PartitionSpec
+from lakewright.model.schema import Schema
+from lakewright.model.sorting import SortField, SortOrder
+
+Document: TypeAlias = dict[str, Any]
+
+NEWEST_VERSION = 3
+MAIN = "main"
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """One table metadata file: where it lies, and the document with typed views on the parts that we need."""
+
+    location: str
+    document: Mapping[str, Any]
+
+    @cached_property
+    def format_version(self) -> int:
+        return int(self.document["format-version"])
+
+    @cached_property
+    def table_uuid(self) -> str | None:
+        return self.document.get("table-uuid")
+
+    @cached_property
+    def table_location(self) -> str:
+        return str(self.document["location"]).rstrip("/")
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        return self.document.get("properties") or {}
+
+    @cached_property
+    def schemas(self) -> Mapping[int, Schema]:
+        nodes = self.document.get("schemas") or [self.document["schema"]]
+        return {schema.schema_id: schema for schema in map(schema_from_json, nodes)}
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The table's current schema."""
+        current = self.document.get("current-schema-id")
+        if current is None:
+            return schema_from_json(self.document["schema"])
+        return self.schema_by_id(current)
+
+    def schema_by_id(self, schema_id: int) -> Schema:
+        if schema_id not in self.schemas:
+            known = ", ".join(map(str, sorted(self.schemas)))
+            raise CorruptTable(f"{self.location} refers to schema {schema_id}, it has schemas {known}")
+        return self.schemas[schema_id]
+
+    @cached_property
+    def specs(self) -> Mapping[int, PartitionSpec]:
+        if "partition-specs" in self.document:
+            nodes = self.document["partition-specs"]
+            return {node["spec-id"]: _spec_from_json(node["spec-id"], node["fields"]) for node in nodes}
+        return {0: _spec_from_json(0, self.document.get("partition-spec") or [])}
+
+    @cached_property
+    def default_spec_id(self) -> int:
+        return int(self.document.get("default-spec-id", 0))
+
+    @cached_property
+    def sort_order(self) -> SortOrder:
+        """The order that writers are to use."""
+        default = self.document.get("default-sort-order-id", 0)
+        for node in self.document.get("sort-orders") or ():
+            if node["order-id"] == default:
+                return _order_from_json(node)
+        if default == 0:
+            return SortOrder()
+        raise CorruptTable(f"{self.location} names sort order {default} as its default and does not have it")
+
+    @cached_property
+    def snapshots(self) -> Mapping[int, Mapping[str, Any]]:
+        return {node["snapshot-id"]: node for node in self.document.get("snapshots") or ()}
+
+    @cached_property
+    def current_snapshot_id(self) -> int | None:
+        """-1 is how writers of versions 1 and 2 say that there is none."""
+        current = self.document.get("current-snapshot-id")
+        return None if current in (None, -1) else int(current)
+
+    @cached_property
+    def last_sequence_number(self) -> int:
+        return int(self.document.get("last-sequence-number", 0))
+
+    @cached_property
+    def last_updated_ms(self) -> int:
+        return int(self.document.get("last-updated-ms", 0))
+
+    @cached_property
+    def next_row_id(self) -> int:
+        return int(self.document.get("next-row-id", 0))
+
+
+def parse_metadata(location: str, content: bytes) -> Metadata:
+    """The metadata in a file's bytes, gzip or not; refused by name if it is damaged or from a future we do not know."""
+    document = _document(location, content)
+    version = document.get("format-version")
+    if not isinstance(version, int) or version < 1:
+        raise CorruptTable(f"{location} has format-version {version!r}; it is not the metadata of an Iceberg table")
+    if version > NEWEST_VERSION:
+        raise Unsupported(
+            f"{location} is Iceberg format version {version}; versions 1 to {NEWEST_VERSION} are understood"
+        )
+    if document.get("encryption-keys"):
+        raise Unsupported(f"{location} has encryption-keys; encrypted tables are not supported")
+    metadata = Metadata(location, document)
+    _check_required_parts(metadata)
+    return metadata
+
+
+def render_metadata(document: Mapping[str, Any], *, compressed: bool) -> bytes:
+    content = json.dumps(document, separators=(",", ":")).encode()
+    return gzip.compress(content, mtime=0) if compressed else content
+
+
+def snapshot_row_count(node: Mapping[str, Any]) -> int | None:
+    total = (node.get("summary") or {}).get("total-records")
+    return None if total is None else int(total)
+
+
+def _document(location: str, content: bytes) -> Document:
+    try:
+        text = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
+        document = json.loads(text)
+    except (OSError, EOFError, ValueError) as error:
+        raise CorruptTable(f"{location} is not a readable metadata file: {error}") from error
+    if not isinstance(document, dict):
+        raise CorruptTable(f"{location} does not hold a JSON object; it is not a table's metadata")
+    return document
+
+
+def _check_required_parts(metadata: Metadata) -> None:
+    """Touch what every later step relies on, so that damage is met here and named."""
+    try:
+        current, _, _ = metadata.schema, metadata.table_location, metadata.snapshots
+        specs = metadata.specs
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptTable(f"{metadata.location} lacks or garbles a required part: {error!r}") from error
+    if metadata.default_spec_id not in specs:
+        known = ", ".join(map(str, sorted(specs)))
+        raise CorruptTable(
+            f"{metadata.location} names default partition spec {metadata.default_spec_id}, it has specs {known or 'none'}"
+        )
+    if metadata.current_snapshot_id is not None and metadata.current_snapshot_id not in metadata.snapshots:
+        raise CorruptTable(
+            f"{metadata.location} names current snapshot {metadata.current_snapshot_id} and does not have it"
+        )
+    if not current.fields and metadata.current_snapshot_id is not None:
+        raise CorruptTable(f"{metadata.location} has a schema without columns")
+
+
+def _spec_from_json(spec_id: int, nodes: list[Mapping[str, Any]]) -> PartitionSpec:
+    """Specs of version 1 have no field ids; they count from 1000."""
+    fields = tuple(
+        PartitionField(
+            source_id=_source_id(node),
+            field_id=node.get("field-id", 1000 + index),
+            name=node["name"],
+            transform=transform_from_json(node["transform"]),
+        )
+        for index, node in enumerate(nodes)
+    )
+    return PartitionSpec(spec_id, fields)
+
+
+def _order_from_json(node: Mapping[str, Any]) -> SortOrder:
+    fields = tuple(
+        SortField(
+            source_id=_source_id(child),
+            transform=transform_from_json(child["transform"]),
+            descending=child["direction"].lower() == "desc",
+            nulls_first=child["null-order"].lower() == "nulls-first",
+        )
+        for child in node["fields"]
+    )
+    return SortOrder(node["order-id"], fields)
+
+
+def _source_id(node: Mapping[str, Any]) -> int:
+    """Version 3 allows transforms of several columns; the first stands for them, and such a transform is unknown here."""
+    if "source-id" in node:
+        return int(node["source-id"])
+    return int(node["source-ids"][0])

@@ -1,0 +1,1 @@
+"""Where do objects lie, and how are they reached?"""

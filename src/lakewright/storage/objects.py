@@ -1,0 +1,139 @@
+"""How are objects kept in S3, Google Cloud Storage or Azure? Through Rust's object_store, with conditional puts."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import BinaryIO, cast
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import ObjectStore as RemoteStore
+from obstore.store import from_url
+
+from lakewright.protocols import StoredObject
+
+_WRITE_BUFFER_BYTES = 10 << 20
+_S3_SETTINGS = {
+    "s3.endpoint": "endpoint",
+    "s3.access-key-id": "access_key_id",
+    "s3.secret-access-key": "secret_access_key",
+    "s3.session-token": "session_token",
+    "s3.region": "region",
+    "client.access-key-id": "access_key_id",
+    "client.secret-access-key": "secret_access_key",
+    "client.session-token": "session_token",
+    "client.region": "region",
+}
+_GCS_SETTINGS = {"gcs.service-account-key": "service_account_key"}
+_AZURE_SETTINGS = {
+    "adls.account-name": "account_name",
+    "adls.account-key": "account_key",
+    "adls.sas-token": "sas_token",
+    "adls.tenant-id": "tenant_id",
+    "adls.client-id": "client_id",
+    "adls.client-secret": "client_secret",
+}
+_SETTINGS_BY_SCHEME: Mapping[str, Mapping[str, str]] = {
+    "s3": _S3_SETTINGS,
+    "s3a": _S3_SETTINGS,
+    "s3n": _S3_SETTINGS,
+    "gs": _GCS_SETTINGS,
+    "abfs": _AZURE_SETTINGS,
+    "abfss": _AZURE_SETTINGS,
+    "az": _AZURE_SETTINGS,
+}
+REMOTE_SCHEMES = frozenset(_SETTINGS_BY_SCHEME)
+
+
+@dataclass(frozen=True)
+class RemoteObjects:
+    """Locations are URLs; settings have the names that Iceberg catalogs use, such as `s3.endpoint`."""
+
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def read(self, location: str) -> bytes:
+        store, key = self._reach(location)
+        with _as_os_errors(location):
+            return bytes(obstore.get(store, key).bytes())
+
+    def open(self, location: str) -> BinaryIO:
+        store, key = self._reach(location)
+        with _as_os_errors(location):
+            return cast(BinaryIO, obstore.open_reader(store, key))
+
+    def create(self, location: str) -> BinaryIO:
+        """A multipart upload: nothing is visible before it is completed."""
+        store, key = self._reach(location)
+        with _as_os_errors(location):
+            return cast(BinaryIO, obstore.open_writer(store, key, buffer_size=_WRITE_BUFFER_BYTES))
+
+    def write(self, location: str, content: bytes) -> None:
+        store, key = self._reach(location)
+        with _as_os_errors(location):
+            obstore.put(store, key, content)
+
+    def put_if_absent(self, location: str, content: bytes) -> bool:
+        store, key = self._reach(location)
+        with _as_os_errors(location):
+            try:
+                obstore.put(store, key, content, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return False
+        return True
+
+    def actual(self, location: str) -> str:
+        return location
+
+    def exists(self, location: str) -> bool:
+        store, key = self._reach(location)
+        try:
+            with _as_os_errors(location):
+                obstore.head(store, key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def list(self, prefix: str) -> Iterator[StoredObject]:
+        store, key = self._reach(prefix)
+        root = prefix.rstrip("/")[: len(prefix.rstrip("/")) - len(key.rstrip("/"))]
+        with _as_os_errors(prefix):
+            found = [meta for batch in obstore.list(store, key.rstrip("/")) for meta in batch]
+        for meta in sorted(found, key=lambda meta: meta["path"]):
+            yield StoredObject(f"{root}{meta['path']}", meta["size"])
+
+    def delete(self, location: str) -> None:
+        store, key = self._reach(location)
+        try:
+            with _as_os_errors(location):
+                obstore.delete(store, key)
+        except FileNotFoundError:
+            return
+
+    def _reach(self, location: str) -> tuple[RemoteStore, str]:
+        scheme, _, rest = location.partition("://")
+        bucket, _, key = rest.partition("/")
+        return _store(f"{scheme}://{bucket}", scheme, self.settings), key
+
+
+@lru_cache(maxsize=64)
+def _store(root: str, scheme: str, settings: tuple[tuple[str, str], ...]) -> RemoteStore:
+    """One client for each bucket and set of credentials; it keeps its connections."""
+    names = _SETTINGS_BY_SCHEME[scheme]
+    config = {names[name]: value for name, value in settings if name in names}
+    endpoint = config.get("endpoint", "")
+    options = {"allow_http": True} if endpoint.startswith("http://") else {}
+    return cast(RemoteStore, from_url(root, config=config, client_options=options))  # type: ignore[arg-type]  # -- the keys depend on the scheme
+
+
+@contextmanager
+def _as_os_errors(location: str) -> Iterator[None]:
+    """The errors that every object store of ours raises."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise FileNotFoundError(f"{location} does not exist") from error
+    except AlreadyExistsError:
+        raise
+    except BaseError as error:
+        raise OSError(f"{location}: {error}") from error
