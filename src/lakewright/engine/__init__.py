@@ -1,0 +1,1 @@
+"""Who reads and writes rows? Arrow on one machine, Spark on many."""

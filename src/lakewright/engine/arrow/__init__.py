@@ -1,0 +1,1 @@
+"""What does one worker do to some files? With Arrow alone: no Spark is imported here."""

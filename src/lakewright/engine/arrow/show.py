@@ -1,0 +1,75 @@
+"""How are stored values shown where a query engine has no type of its own for them? uuids as text, fixed as bytes."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakewright.engine.arrow.types import arrow_type
+from lakewright.model.types import ColumnType, Field, FixedType, ListType, MapType, Primitive, StructType, children
+
+_UUID_HYPHENS = (8, 12, 16, 20)
+
+
+def is_shown_as_stored(column_type: ColumnType) -> bool:
+    if column_type in (Primitive.UUID, Primitive.TIME) or isinstance(column_type, FixedType):
+        return False
+    return all(is_shown_as_stored(child.type) for child in children(column_type))
+
+
+def shown_type(column_type: ColumnType) -> pa.DataType:
+    match column_type:
+        case Primitive.UUID:
+            return pa.string()
+        case Primitive.TIME:
+            return pa.time64("ns")
+        case FixedType():
+            return pa.binary()
+        case StructType(fields):
+            return pa.struct([_shown_field(child) for child in fields])
+        case ListType(element):
+            return pa.list_(_shown_field(element))
+        case MapType(key, value):
+            return pa.map_(_shown_field(key), _shown_field(value))
+        case _:
+            return arrow_type(column_type)
+
+
+def shown_batch(batch: pa.RecordBatch, fields: tuple[Field, ...]) -> pa.RecordBatch:
+    if all(is_shown_as_stored(child.type) for child in fields):
+        return batch
+    arrays = [shown(array, child.type) for array, child in zip(batch.columns, fields, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, names=[child.name for child in fields])
+
+
+def shown(array: pa.Array, column_type: ColumnType) -> pa.Array:
+    if is_shown_as_stored(column_type):
+        return array
+    match column_type:
+        case StructType(fields):
+            members = [shown(pc.struct_field(array, [index]), child.type) for index, child in enumerate(fields)]
+            wanted = [_shown_field(child) for child in fields]
+            return pa.StructArray.from_arrays(members, fields=wanted, mask=array.is_null())
+        case ListType(element):
+            values = shown(array.values, element.type)
+            return pa.ListArray.from_arrays(array.offsets, values, type=shown_type(column_type), mask=array.is_null())
+        case MapType(key, value):
+            keys, items = shown(array.keys, key.type), shown(array.items, value.type)
+            wanted_map = shown_type(column_type)
+            return pa.MapArray.from_arrays(array.offsets, keys, items, type=wanted_map, mask=array.is_null())
+        case Primitive.UUID:
+            return _uuid_text(array)
+        case _:
+            return array.cast(shown_type(column_type))
+
+
+def _shown_field(child: Field) -> pa.Field:
+    return pa.field(child.name, shown_type(child.type), nullable=True)
+
+
+def _uuid_text(array: pa.Array) -> pa.Array:
+    digits = [None if value is None else value.hex() for value in array.storage.to_pylist()]
+    return pa.array([None if text is None else _hyphenated(text) for text in digits], pa.string())
+
+
+def _hyphenated(digits: str) -> str:
+    cuts = (0, *_UUID_HYPHENS, len(digits))
+    return "-".join(digits[start:end] for start, end in zip(cuts, cuts[1:], strict=False))

@@ -1,0 +1,94 @@
+"""The engine that users have: Spark for what is large or needs SQL, this machine's own threads for what is small."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
+from lakewright.engine.arrow.types import columns_of_schema
+from lakewright.engine.spark import frames, types, writes
+from lakewright.engine.spark.session import Session
+from lakewright.errors import InvalidRequest
+from lakewright.model.assignment import ColumnAssignment, FromColumn
+from lakewright.model.files import DataFile
+from lakewright.model.layout import WriteLayout
+from lakewright.model.scan import Planned, Scan
+from lakewright.model.session import SqlSettings
+from lakewright.model.snapshot import PlanningTask
+from lakewright.model.types import StructType
+from lakewright.protocols import FilePruner, ObjectStore, TaskReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from lakewright.protocols import Rows
+
+_TASKS_MIN = 2
+
+
+@dataclass(frozen=True)
+class SparkEngine:
+    """Nothing here starts Spark but what needs it."""
+
+    session: Session
+    store: ObjectStore
+
+    def settings(self) -> SqlSettings:
+        return self.session.settings()
+
+    def is_case_sensitive(self) -> bool:
+        return self.session.is_started and self.session.settings().case_sensitive
+
+    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned:
+        return plan_on_threads(tasks, reader, pruner, self.store)
+
+    def columns_of(self, rows: "Rows") -> StructType:
+        table = arrow_rows(rows)
+        return types.columns_of_schema(_frame(rows).schema) if table is None else columns_of_schema(table.schema)
+
+    def write(self, rows: "Rows", columns: tuple[ColumnAssignment, ...], layout: WriteLayout) -> tuple[DataFile, ...]:
+        """Rows that are in this process already are written by it, unless a column needs one of Spark's casts."""
+        table = arrow_rows(rows)
+        if table is not None and not any(isinstance(column, FromColumn) and column.engine_cast for column in columns):
+            return write_on_threads(table, columns, layout, self.store)
+        spark = self.session.spark_with_workers
+        frame = _frame(rows) if table is None else spark.createDataFrame(table)
+        return writes.write_frame(spark, frame, columns, layout, self.store)
+
+    def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> "DataFrame":
+        frame = self._frame_of_files(scan)
+        if where is not None:
+            frame = frame.where(where)
+        return frame.select(*(frames.quoted(name) for name in columns))
+
+    def discard(self, locations: Iterable[str]) -> None:
+        discard_files(locations, self.store)
+
+    def _frame_of_files(self, scan: Scan) -> "DataFrame":
+        if not scan.files:
+            return self.session.spark.createDataFrame([], types.spark_schema(scan.fields))
+        if frames.is_native_safe(scan, self.store):
+            return frames.native_frame(self.session.spark, scan, self.store)
+        return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
+
+
+def arrow_rows(rows: Any) -> pa.Table | None:
+    """Incoming rows as an Arrow table, if they are in this process; None for a DataFrame of Spark."""
+    if isinstance(rows, pa.Table):
+        return rows
+    if isinstance(rows, pa.RecordBatch):
+        return pa.Table.from_batches([rows])
+    kind = type(rows)
+    if kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame":
+        return pa.Table.from_pandas(rows, preserve_index=False)
+    if hasattr(rows, "mapInArrow"):
+        return None
+    raise InvalidRequest(
+        f"rows are a Spark DataFrame, an Arrow table or a pandas DataFrame, found {kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _frame(rows: Any) -> Any:
+    return rows
