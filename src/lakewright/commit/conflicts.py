@@ -1,0 +1,46 @@
+"""May our change still be published, now that others have won? Pure: two versions and a change in, an error or None out."""
+
+from lakewright.errors import CommitConflict, LakewrightError
+from lakewright.model.changes import AppendFiles, Changes, Head, UpgradeFormat
+from lakewright.model.snapshot import Snapshot
+
+
+def conflict_of(changes: Changes, base: Head, head: Head, snapshot: Snapshot) -> LakewrightError | None:
+    """The reason to refuse, or None. `snapshot` is the head's."""
+    if base.identity != head.identity:
+        return CommitConflict(
+            f"table {snapshot.location} was dropped and made again while this operation ran; it is another table now, run "
+            "the operation again"
+        )
+    match changes:
+        case AppendFiles():
+            return _append_conflict(changes, snapshot)
+        case UpgradeFormat():
+            return None
+
+
+def _append_conflict(changes: AppendFiles, snapshot: Snapshot) -> LakewrightError | None:
+    """Other writers' rows never conflict with new rows; what they did to the shape of the table may."""
+    known = {file.partition.spec_id for file in changes.files} - set(snapshot.specs)
+    if known:
+        return CommitConflict(
+            f"partition spec {min(known)}, under which the new files were written, was removed from {snapshot.location} "
+            "while this operation ran; run it again"
+        )
+    if changes.schema_id == snapshot.schema.schema_id:
+        return None
+    written = next((schema for schema in snapshot.schemas if schema.schema_id == changes.schema_id), None)
+    if written is None:
+        return CommitConflict(
+            f"schema {changes.schema_id}, under which the new files were written, was removed from {snapshot.location} "
+            "while this operation ran; run it again"
+        )
+    for field_id, child in snapshot.schema.by_id.items():
+        before = written.by_id.get(field_id)
+        lacks_values = before is None and child.initial_default is None
+        if child.required and (lacks_values or (before is not None and not before.required)):
+            return CommitConflict(
+                f"column {snapshot.schema.names_by_id[field_id]} of {snapshot.location} became required while this operation "
+                "ran, and the new files may lack it; run it again"
+            )
+    return None

@@ -1,0 +1,105 @@
+"""How is a prepared change published against writers who do the same? Load, judge, stage, publish, until it is settled."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from lakewright.commit.conflicts import conflict_of
+from lakewright.errors import CommitUnknown, RetriesExhausted
+from lakewright.model.changes import (
+    CommitResult,
+    Committed,
+    PendingCommit,
+    PublishOutcome,
+    RetrySettings,
+    StagedCommit,
+    Taken,
+    Unknown,
+)
+from lakewright.protocols import Clock, Ids, TableFormat
+
+_LOOKS_MAX = 4
+_LOOK_WAIT_SECONDS = 0.2
+
+
+def publish_until_settled(
+    table: TableFormat, pending: PendingCommit, clock: Clock, ids: Ids, *, discard: Callable[[Iterable[str]], None]
+) -> CommitResult:
+    """Publish a pending commit; data files are never written again, only the metadata of each attempt.
+
+    Raises CommitConflict or RetriesExhausted when it is certain that nothing was committed, CommitUnknown when it is not.
+    Whatever ends the loop, the files of the pending commit are discarded only if no version can refer to them.
+    """
+    unreferenced = True
+    try:
+        head = table.head()
+        settings = table.retry_settings(head)
+        deadline = clock.now_ms() + settings.total_ms
+        for attempt in range(1, settings.retries_max + 2):
+            conflict = conflict_of(pending.changes, pending.base, head, table.snapshot(head))
+            if conflict is not None:
+                raise conflict
+            staged = table.stage(head, pending.changes)
+            if staged is None:
+                return CommitResult(table.snapshot(head).version, attempt)
+            unreferenced = False
+            match _published(table, staged, clock):
+                case Committed():
+                    with suppress(OSError):
+                        table.clean_up(staged)
+                    return CommitResult(staged.version, attempt)
+                case Unknown(reason):
+                    raise _unknown(table, staged, reason)
+                case Taken():
+                    unreferenced = True
+                    with suppress(OSError):
+                        table.abandon(staged)
+            if clock.now_ms() >= deadline:
+                break
+            clock.sleep(_wait_seconds(settings, attempt, ids.fraction()))
+            head = table.head()
+        raise _exhausted(table, attempt)
+    except BaseException:
+        if unreferenced:
+            discard(pending.written)
+        raise
+
+
+def _published(table: TableFormat, staged: StagedCommit, clock: Clock) -> PublishOutcome:
+    """A lost answer is looked up. While the base is still the newest version the same commit may be published again:
+    it either happens now or is found to have happened."""
+    outcome = table.publish(staged)
+    for look in range(_LOOKS_MAX):
+        if not isinstance(outcome, Unknown):
+            return outcome
+        clock.sleep(_LOOK_WAIT_SECONDS * 2**look)
+        try:
+            head = table.head()
+        except OSError:
+            continue
+        if table.includes(head, staged):
+            return Committed()
+        if head.token != staged.base.token:
+            return Taken()
+        outcome = table.publish(staged)
+    return outcome
+
+
+def _unknown(table: TableFormat, staged: StagedCommit, reason: str) -> CommitUnknown:
+    version = f"version {staged.version}" if staged.version is not None else "the change"
+    return CommitUnknown(
+        f"whether {version} of table {table.place} was committed is not known: {reason}. Nothing was deleted; look for it "
+        "in history() before you retry"
+    )
+
+
+def _exhausted(table: TableFormat, attempts: int) -> RetriesExhausted:
+    return RetriesExhausted(
+        f"table {table.place} was changed by other writers before each of {attempts} attempts to commit; nothing was "
+        "committed, try again when it is quieter or raise commit.retry.num-retries"
+    )
+
+
+def _wait_seconds(settings: RetrySettings, attempt: int, fraction: float) -> float:
+    """Twice as long each time, up to the longest wait, and never in step with another writer."""
+    full = min(settings.wait_max_ms, settings.wait_min_ms * 2 ** (attempt - 1))
+    return full * (0.5 + fraction / 2) / 1000

@@ -1,0 +1,182 @@
+"""What can a user do with one table? The handle, with a short method for each operation."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from lakewright.commit.loop import publish_until_settled
+from lakewright.errors import InvalidRequest, Unsupported
+from lakewright.model.changes import Head, PendingCommit
+from lakewright.model.report import Report, counted, readable_bytes
+from lakewright.model.snapshot import HistoryEntry, Snapshot
+from lakewright.operations import append, read, upgrade
+from lakewright.protocols import Clock, Engine, Ids, TableFormat
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from lakewright.protocols import Rows
+
+_LOG = logging.getLogger("lakewright")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, or one version of it. Every call looks at the newest version, unless the table was asked `at` another."""
+
+    name: str
+    _format: TableFormat = field(repr=False)
+    _engine: Engine = field(repr=False)
+    _clock: Clock = field(repr=False)
+    _ids: Ids = field(repr=False)
+    version: int | None = None
+    """The version that this handle stays at; None for the newest."""
+
+    def to_df(self, *, columns: Sequence[str] | None = None, where: str | None = None) -> "DataFrame":
+        """The rows as a lazy Spark DataFrame, of this version for ever.
+
+        `where` is a condition in Spark's SQL: files that cannot hold a match are not opened, and the rows are exactly those
+        for which it is TRUE. Raises InvalidRequest for a name that is not a column, Unsupported for a table with features
+        that are not read yet, CorruptTable when its records are damaged or missing.
+        """
+        snapshot = self._snapshot(self._format.head())
+        return read.frame(read.Read(columns, where), snapshot, self._format, self._engine)
+
+    def append(self, rows: "Rows", *, summary: Mapping[str, str] | None = None) -> Report:
+        """Add rows: a Spark DataFrame, an Arrow table or a pandas DataFrame, with columns matched by name.
+
+        Columns that are missing become NULL or their default. No rows commit nothing, unless there is a `summary` to record.
+        Raises InvalidRequest, before anything is visible, for columns or values that do not fit.
+        """
+        phases = _Phases(self._clock)
+        head, snapshot = self._head_to_change()
+        phases.end("open")
+        request = append.Append(rows, summary or {})
+        prepared = append.prepare(request, head, snapshot, self._format, self._engine, self._ids.unique())
+        phases.end("write")
+        notes = [f"table property {name} is not honoured" for name in prepared.layout.ignored_properties]
+        if prepared.pending is None:
+            return self._told(Report("append", self.name, None, seconds=phases.seconds, notes=("no rows", *notes)))
+        files = prepared.pending.changes.files
+        report = Report(
+            "append",
+            self.name,
+            None,
+            rows_inserted=sum(file.record_count for file in files),
+            files_added=len(files),
+            bytes_added=sum(file.size_bytes for file in files),
+            notes=tuple(notes),
+        )
+        return self._committed(prepared.pending, report, phases)
+
+    def upgrade(self, *, format_version: int) -> Report:
+        """Move the table to a newer version of its format, for good. Upgrading to the version it has changes nothing."""
+        phases = _Phases(self._clock)
+        head, _ = self._head_to_change()
+        phases.end("open")
+        pending = upgrade.prepare(upgrade.Upgrade(format_version), head)
+        return self._committed(pending, Report("upgrade", self.name, None), phases)
+
+    def at(self, *, version: int | None = None, timestamp: "datetime | str | int | None" = None) -> "Table":
+        """The table as it was: by a version of its history, or at a time (a datetime, ISO text, or milliseconds)."""
+        if (version is None) == (timestamp is None):
+            raise InvalidRequest("at() takes a version or a timestamp")
+        head = self._format.head()
+        if version is None:
+            version = _version_at(self._format.history(head), milliseconds(timestamp), self.name)
+        self._format.snapshot(head, version)
+        return replace(self, version=version)
+
+    def history(self) -> tuple[HistoryEntry, ...]:
+        """The versions that the table went through, oldest first."""
+        return self._format.history(self._format.head())
+
+    @property
+    def schema(self) -> str:
+        """The columns as text, one a line."""
+        fields = self._snapshot(self._format.head()).schema.fields
+        return "\n".join(f"{child.name}: {child.type}{' required' if child.required else ''}" for child in fields)
+
+    @property
+    def metadata_location(self) -> str:
+        """Where the newest version's records begin: what other engines open the table by."""
+        return self._format.head().token
+
+    def __repr__(self) -> str:
+        head = self._format.head()
+        snapshot = self._snapshot(head)
+        current = "empty" if snapshot.version is None else f"version {snapshot.version}"
+        totals = [
+            f"{snapshot.totals['rows']:,} rows" if "rows" in snapshot.totals else "rows not counted",
+            counted(snapshot.totals["files"], "file") if "files" in snapshot.totals else "files not counted",
+            readable_bytes(snapshot.totals["bytes"]) if "bytes" in snapshot.totals else "bytes not counted",
+        ]
+        return f"{self.name} ({snapshot.format_label})\n{current}: {', '.join(totals)}\n{snapshot.location}"
+
+    def _snapshot(self, head: Head) -> Snapshot:
+        return self._format.snapshot(head, self.version)
+
+    def _head_to_change(self) -> tuple[Head, Snapshot]:
+        reason = self._format.capabilities.read_only_because
+        if reason is not None:
+            raise Unsupported(reason)
+        if self.version is not None:
+            raise InvalidRequest(
+                f"this is version {self.version} of {self.name}, which never changes; use the table itself"
+            )
+        head = self._format.head()
+        return head, self._format.snapshot(head)
+
+    def _committed(self, pending: PendingCommit, report: Report, phases: "_Phases") -> Report:
+        result = publish_until_settled(self._format, pending, self._clock, self._ids, discard=self._engine.discard)
+        phases.end("commit")
+        return self._told(replace(report, version=result.version, attempts=result.attempts, seconds=phases.seconds))
+
+    def _told(self, report: Report) -> Report:
+        _LOG.info("%s", report)
+        return report
+
+
+@dataclass
+class _Phases:
+    """Splits the time of an operation."""
+
+    clock: Clock
+    seconds: dict[str, float] = field(default_factory=dict)
+    _since: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._since = self.clock.seconds()
+
+    def end(self, phase: str) -> None:
+        now = self.clock.seconds()
+        self.seconds[phase] = now - self._since
+        self._since = now
+
+
+def milliseconds(timestamp: "datetime | str | int | None") -> int:
+    """A moment as milliseconds since 1970; one without a zone is in the zone of this machine."""
+    if isinstance(timestamp, int) and not isinstance(timestamp, bool):
+        return timestamp
+    parse: Callable[[str], datetime] = datetime.fromisoformat
+    try:
+        moment = parse(timestamp) if isinstance(timestamp, str) else timestamp
+    except ValueError as error:
+        raise InvalidRequest(f"{timestamp!r} is not a time such as 2024-05-01T12:00:00+00:00") from error
+    if not isinstance(moment, datetime):
+        raise InvalidRequest(f"{timestamp!r} is not a time: pass a datetime, ISO text or milliseconds since 1970")
+    return int(moment.timestamp() * 1000)
+
+
+def _version_at(history: tuple[HistoryEntry, ...], timestamp_ms: int, name: str) -> int:
+    """What was current then."""
+    before = [entry for entry in history if entry.timestamp_ms <= timestamp_ms]
+    if before:
+        return before[-1].version
+    if not history:
+        raise InvalidRequest(f"table {name} has no versions yet")
+    raise InvalidRequest(
+        f"table {name} has no version from {timestamp_ms} or before; its oldest is from {history[0].timestamp_ms}"
+    )
