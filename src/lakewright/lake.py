@@ -14,7 +14,7 @@ from lakewright.system_clock import RandomIds, SystemClock
 from lakewright.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     from lakewright.formats.iceberg.adapter import IcebergSource
@@ -57,7 +57,7 @@ class Lake:
     def create_table(
         self,
         name: str,
-        schema: "str | StructType | DataFrame",
+        schema: "str | StructType | Rows",
         *,
         partitioned_by: Sequence[str] = (),
         sorted_by: Sequence[str] = (),
@@ -94,7 +94,7 @@ class Lake:
         """Make a table of the rows' own columns and append them; the table is dropped again if that fails."""
         table = self.create_table(
             name,
-            rows,  # type: ignore[arg-type]  # -- the columns of any kind of rows are taken
+            rows,
             partitioned_by=partitioned_by,
             sorted_by=sorted_by,
             properties=properties,
@@ -152,7 +152,7 @@ def connect(
     name, properties = _catalog_properties(catalog)
     clock, ids, session = SystemClock(), RandomIds(), Session(spark)
     if properties.get("type") in ("folder", "hadoop"):
-        store = Storage.of(properties, moved or {})
+        store: ObjectStore = Storage.of(properties, moved or {})
         tables = _folder_catalog(properties, store)
     else:
         tables, store = _metastore(name, properties, moved or {})

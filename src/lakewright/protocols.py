@@ -18,11 +18,11 @@ from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
 from lakewright.model.types import StructType
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    Rows: TypeAlias = DataFrame | pyarrow.Table | pandas.DataFrame
+    Rows: TypeAlias = DataFrame | pa.Table | pd.DataFrame
 
 
 class Clock(Protocol):

@@ -59,7 +59,7 @@ class Table:
         notes = [f"table property {name} is not honoured" for name in prepared.layout.ignored_properties]
         if prepared.pending is None:
             return self._told(Report("append", self.name, None, seconds=phases.seconds, notes=("no rows", *notes)))
-        files = prepared.pending.changes.files
+        files = prepared.files
         report = Report(
             "append",
             self.name,

@@ -101,5 +101,5 @@ def _exhausted(table: TableFormat, attempts: int) -> RetriesExhausted:
 
 def _wait_seconds(settings: RetrySettings, attempt: int, fraction: float) -> float:
     """Twice as long each time, up to the longest wait, and never in step with another writer."""
-    full = min(settings.wait_max_ms, settings.wait_min_ms * 2 ** (attempt - 1))
+    full: int = min(settings.wait_max_ms, settings.wait_min_ms << min(attempt - 1, 30))
     return full * (0.5 + fraction / 2) / 1000

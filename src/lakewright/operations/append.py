@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakewright.errors import InvalidRequest
 from lakewright.model.changes import AppendFiles, Head, PendingCommit
+from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.snapshot import Snapshot
 from lakewright.planning.assign import assign_by_name
@@ -28,6 +29,7 @@ class PreparedAppend:
     """`pending` is None when there are no rows, and no summary to record without them."""
 
     pending: PendingCommit | None
+    files: tuple[DataFile, ...]
     layout: WriteLayout
 
 
@@ -35,17 +37,14 @@ def prepare(
     request: Append, head: Head, snapshot: Snapshot, table: TableFormat, engine: Engine, write_id: str
 ) -> PreparedAppend:
     """Write the rows into files that no version of the table has yet."""
-    for name, value in request.summary.items():
-        if not isinstance(value, str) or name == "operation":
-            raise InvalidRequest(
-                f"summary entry {name}={value!r}: values are texts, and the operation is not yours to name"
-            )
+    if "operation" in request.summary:
+        raise InvalidRequest("the summary of a version names its operation already; use another key")
     layout = table.layout(snapshot, write_id)
     columns = assign_by_name(
         engine.columns_of(request.rows), snapshot.schema, case_sensitive=engine.is_case_sensitive()
     )
     files = engine.write(request.rows, columns, layout)
     if not files and not request.summary:
-        return PreparedAppend(None, layout)
+        return PreparedAppend(None, files, layout)
     changes = AppendFiles(files, snapshot.schema.schema_id, request.summary)
-    return PreparedAppend(PendingCommit(head, changes, tuple(file.location for file in files)), layout)
+    return PreparedAppend(PendingCommit(head, changes, tuple(file.location for file in files)), files, layout)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lakewright.errors import InvalidRequest
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity
-from lakewright.model.predicates import EVERY_ROW
+from lakewright.model.predicates import EVERY_ROW, Predicate
 from lakewright.model.scan import Planned, Scan
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import Snapshot
@@ -33,7 +33,8 @@ def frame(request: Read, snapshot: Snapshot, table: TableFormat, engine: Engine)
     """Nothing but the table's records is read before the DataFrame is used."""
     settings = engine.settings()
     shown = _shown(request.columns, snapshot.schema, settings.case_sensitive)
-    predicate, read = EVERY_ROW, shown
+    predicate: Predicate = EVERY_ROW
+    read = shown
     if request.where is not None:
         predicate = bind(request.where, snapshot.schema, settings)
         needed = columns_named(request.where, snapshot.schema)

@@ -95,6 +95,8 @@ def _check_storable(source: ColumnType, target: Field, name: str, case_sensitive
             raise InvalidRequest(
                 f"column {name} is {target.type} and the incoming rows have {source}, which may not fit; cast it first"
             )
+        case _:
+            return
 
 
 def _check_members(given: tuple[Field, ...], wanted: tuple[Field, ...], name: str) -> None:

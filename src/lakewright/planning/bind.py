@@ -32,7 +32,7 @@ from lakewright.planning.literals import date_days, timestamp_units, uuid_bytes
 
 _DOUBLE_EXACT_MAX = 2**53
 _DECIMAL_PRECISION_MAX = 38
-_COMPARISONS: dict[type[sql.Expression], Operator] = {
+_COMPARISONS: dict[type[sql.Expr], Operator] = {
     sql.EQ: Operator.EQ,
     sql.NEQ: Operator.NE,
     sql.LT: Operator.LT,
@@ -72,7 +72,7 @@ class _Binder:
     texts_are_plain: bool
     """Whether no backslash is there, whose meaning depends on a session setting."""
 
-    def predicate(self, tree: sql.Expression, *, negated: bool) -> Predicate:
+    def predicate(self, tree: sql.Expr, *, negated: bool) -> Predicate:
         match tree:
             case sql.Paren():
                 return self.predicate(tree.this, negated=negated)
@@ -87,13 +87,17 @@ class _Binder:
                     for kind, bound in ((sql.GTE, tree.args["low"]), (sql.LTE, tree.args["high"]))
                 )
                 return self.predicate(sql.And(this=low, expression=high), negated=negated)
+            case _:
+                return self._leaf(tree, negated)
+
+    def _leaf(self, tree: sql.Expr, negated: bool) -> Predicate:
         try:
             return self._test(tree, negated)
         except _NotJudged:
             self._check_names(tree)
             return Unjudged(tree.sql(dialect="spark"))
 
-    def _test(self, tree: sql.Expression, negated: bool) -> Predicate:
+    def _test(self, tree: sql.Expr, negated: bool) -> Predicate:
         match tree:
             case sql.Boolean():
                 return Always(bool(tree.this) != negated)
@@ -116,7 +120,7 @@ class _Binder:
             case _:
                 raise _NotJudged
 
-    def _flag(self, column: sql.Expression, operator: Operator, negated: bool) -> Predicate:
+    def _flag(self, column: sql.Expr, operator: Operator, negated: bool) -> Predicate:
         found = self._column(column)
         if found.type != Primitive.BOOLEAN:
             raise _NotJudged
@@ -165,13 +169,13 @@ class _Binder:
             raise _NotJudged
         return self._starts_with(tree.this, prefix, negated)
 
-    def _starts_with(self, column: sql.Expression, prefix: str, negated: bool) -> Predicate:
+    def _starts_with(self, column: sql.Expr, prefix: str, negated: bool) -> Predicate:
         found = self._column(column)
         if found.type != Primitive.STRING:
             raise _NotJudged
         return Test(found.id, _operator(Operator.STARTS_WITH, negated), (prefix,))
 
-    def _compare(self, tree: sql.Expression, operator: Operator, negated: bool) -> Predicate:
+    def _compare(self, tree: sql.Expr, operator: Operator, negated: bool) -> Predicate:
         left, right = tree.this, tree.expression
         if not isinstance(left, sql.Column | sql.Dot):
             left, right, operator = right, left, _MIRRORED.get(operator, operator)
@@ -190,7 +194,7 @@ class _Binder:
             case _:
                 return NO_ROW
 
-    def _column(self, tree: sql.Expression) -> Field:
+    def _column(self, tree: sql.Expr) -> Field:
         """The column that is named; one inside a list or map, or an expression, is not judged."""
         while isinstance(tree, sql.Paren):
             tree = tree.this
@@ -199,19 +203,19 @@ class _Binder:
         path = tuple(part.name for part in tree.parts)
         return self.schema.resolve(path, case_sensitive=self.settings.case_sensitive)
 
-    def _check_names(self, tree: sql.Expression) -> None:
+    def _check_names(self, tree: sql.Expr) -> None:
         """Refuse unknown names early, unless the part has names of its own: lambda variables, columns of a subquery."""
         if any(isinstance(node, _PARTS_OF_OTHER_SCOPES) for node in tree.walk()):
             return
         for node in tree.find_all(sql.Column):
             self.schema.resolve((node.parts[0].name,), case_sensitive=self.settings.case_sensitive)
 
-    def _text(self, tree: sql.Expression) -> str:
+    def _text(self, tree: sql.Expr) -> str:
         if isinstance(tree, sql.Literal) and tree.is_string and self.texts_are_plain:
             return str(tree.this)
         raise _NotJudged
 
-    def _literal(self, tree: sql.Expression, column_type: ColumnType) -> tuple[Value, bool]:
+    def _literal(self, tree: sql.Expr, column_type: ColumnType) -> tuple[Value, bool]:
         """The literal in the column's domain, and whether Spark compares both as doubles."""
         if isinstance(tree, sql.Boolean) and column_type == Primitive.BOOLEAN:
             return bool(tree.this), False
@@ -284,7 +288,7 @@ def _joined(parts: tuple[Predicate, ...], *, all_of: bool) -> Predicate:
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
-def _number(tree: sql.Expression) -> int | Decimal | float:
+def _number(tree: sql.Expr) -> int | Decimal | float:
     """A number with the type that Spark gives it: an integer, a decimal (with a point), a double (with an exponent)."""
     match tree:
         case sql.Neg():

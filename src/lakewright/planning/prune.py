@@ -222,8 +222,7 @@ def _test_may(test: Test, facts: ColumnFacts, column_type: ColumnType) -> bool:
 
 
 def _test_must(test: Test, facts: ColumnFacts) -> bool:
-    operator, values = test.operator, test.values
-    match operator:
+    match test.operator:
         case Operator.IS_NULL:
             return not facts.may_be_value and not facts.may_be_nan
         case Operator.IS_NOT_NULL:
@@ -232,8 +231,12 @@ def _test_must(test: Test, facts: ColumnFacts) -> bool:
             return not facts.may_be_value and not facts.may_be_null
         case Operator.IS_NOT_NAN:
             return not facts.may_be_nan
-    if facts.may_be_null or facts.may_be_nan:
-        return False
+        case operator:
+            return not facts.may_be_null and not facts.may_be_nan and _values_must(operator, test.values, facts)
+
+
+def _values_must(operator: Operator, values: tuple[Value, ...], facts: ColumnFacts) -> bool:
+    """Whether the bounds alone decide, now that no NULL and no NaN is possible."""
     lower, upper = facts.lower, facts.upper
     match operator:
         case Operator.EQ | Operator.NULL_SAFE_EQ | Operator.IN:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
@@ -123,7 +123,8 @@ def _store(root: str, scheme: str, settings: tuple[tuple[str, str], ...]) -> Rem
     config = {names[name]: value for name, value in settings if name in names}
     endpoint = config.get("endpoint", "")
     options = {"allow_http": True} if endpoint.startswith("http://") else {}
-    return cast(RemoteStore, from_url(root, config=config, client_options=options))  # type: ignore[arg-type]  # -- the keys depend on the scheme
+    make: Any = from_url
+    return cast(RemoteStore, make(root, config=config, client_options=options))
 
 
 @contextmanager

@@ -156,3 +156,5 @@ def _check_required(child: Field, arrays: Iterable[pa.Array], name: str) -> None
                 _check_required(element, [array.flatten()], f"{name}.element")
             case MapType(_, value):
                 _check_required(value, [array.items], f"{name}.value")
+            case _:
+                continue

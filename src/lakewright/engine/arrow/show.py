@@ -1,5 +1,7 @@
 """How are stored values shown where a query engine has no type of its own for them? uuids as text, fixed as bytes."""
 
+from itertools import pairwise
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -71,5 +73,4 @@ def _uuid_text(array: pa.Array) -> pa.Array:
 
 
 def _hyphenated(digits: str) -> str:
-    cuts = (0, *_UUID_HYPHENS, len(digits))
-    return "-".join(digits[start:end] for start, end in zip(cuts, cuts[1:], strict=False))
+    return "-".join(digits[start:end] for start, end in pairwise((0, *_UUID_HYPHENS, len(digits))))

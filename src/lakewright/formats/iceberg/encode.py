@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from lakewright._version import __version__
-from lakewright.errors import InvalidRequest
+from lakewright.errors import InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import (
     Content,
     Entry,
@@ -98,6 +98,8 @@ def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) 
                 _apply_ref(document, update, now_ms)
             case "upgrade-format-version":
                 _apply_upgrade(document, metadata, update["format-version"])
+            case action:
+                raise Unsupported(f"metadata update {action} is not known here")
     document["last-updated-ms"] = now_ms
     return document
 

@@ -108,7 +108,8 @@ class MetastoreTables:
     def drop(self, name: str) -> None:
         """The catalog forgets the table; its files stay."""
         self.load(name)
-        self.catalog.drop_table(split_name(name))
+        namespace, table = split_name(name)
+        self.catalog.drop_table((*namespace, table))
 
     def _location(self, name: str) -> str | None:
         namespace, table = split_name(name)

@@ -32,7 +32,7 @@ def read_avro(content: bytes) -> AvroFile:
     source = BytesIO(content)
     if source.read(4) != _MAGIC:
         raise ValueError("it does not begin as an Avro file does")
-    header = fastavro.schemaless_reader(source, _HEADER_MAP_SCHEMA, None)
+    header: Any = fastavro.schemaless_reader(source, _HEADER_MAP_SCHEMA, None)
     schema = json.loads(header["avro.schema"])
     rewritten = BytesIO()
     rewritten.write(_MAGIC)
@@ -41,12 +41,13 @@ def read_avro(content: bytes) -> AvroFile:
     rewritten.write(memoryview(content)[source.tell() :])
     rewritten.seek(0)
     texts = {key: bytes(value).decode("utf-8", "replace") for key, value in header.items()}
-    return AvroFile(texts, schema, iter(fastavro.reader(rewritten)))
+    records: Any = fastavro.reader(rewritten)
+    return AvroFile(texts, schema, iter(records))
 
 
 def write_avro(schema: Mapping[str, Any], records: Iterable[Mapping[str, Any]], header: Mapping[str, str]) -> bytes:
     sink = BytesIO()
-    fastavro.writer(sink, schema, records, codec="deflate", metadata=dict(header))
+    fastavro.writer(sink, dict(schema), records, codec="deflate", metadata=dict(header))
     return sink.getvalue()
 
 

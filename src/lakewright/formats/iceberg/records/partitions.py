@@ -88,12 +88,12 @@ def _summary(column_type: ColumnType, values: tuple[Value | None, ...]) -> Field
 
 def decimal_length(precision: int) -> int:
     """The bytes that hold every integer of so many digits."""
-    return (10**precision - 1).bit_length() // 8 + 1
+    return int((10**precision - 1).bit_length() // 8 + 1)
 
 
 def _stored(value: Value | None, column_type: ColumnType) -> Any:
     if isinstance(column_type, DecimalType) and isinstance(value, Decimal):
-        digits = unscaled(value, column_type.scale)
+        digits: int = unscaled(value, column_type.scale)
         return digits.to_bytes(decimal_length(column_type.precision), "big", signed=True)
     return value
 
