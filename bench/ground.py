@@ -1,0 +1,141 @@
+"""What do the basic operations cost, as ratios to what they could cost? One run, the same data, interleaved repeats.
+
+    python bench/ground.py [--size M] [--repeats 5] [--only append]
+
+Sizes are those of data.py: M has ten million rows. Seconds on a shared machine mean nothing; the ratios are what counts.
+"""
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import data
+import pyarrow as pa
+import tables
+
+import lakewright as lw
+
+ROOT = Path(os.environ.get("BENCH_ROOT", Path.home() / ".cache" / "lakewright-bench"))
+ONE_ROW_REPEATS = 30
+
+
+def main() -> int:
+    options = arguments()
+    ROOT.mkdir(parents=True, exist_ok=True)
+    source = Path(data.generate(str(ROOT / "data"), options.size)) / "plain"
+    run = ROOT / "ground"
+    shutil.rmtree(run, ignore_errors=True)
+    run.mkdir()
+    bounds = [bound for name, part in PARTS.items() if options.only in (None, name) for bound in part(source, run, options)]
+    width = max(len(name) for name, *_ in bounds)
+    print(f"\n{'':{width}}  ratio  bound   ours s  other s")
+    for name, ours, other, bound in bounds:
+        met = "" if ours <= bound * other else "  <- over its bound"
+        print(f"{name:{width}}  {ours / other:5.2f}  {bound:5.2f}  {ours:7.3f}  {other:7.3f}{met}")
+    return 0
+
+
+def reading(source: Path, run: Path, options: argparse.Namespace):
+    """Without deletes a table is read at the price of plain Parquet."""
+    tables.make_iceberg(str(source), str(run / "read"))
+    lake = lake_over(run / "read")
+    spark, table = lake.spark, lake.table("b.t")
+    plain = str(run / "read" / "b" / "t" / "data")
+    queries = {
+        "count and sum": lambda df: df.selectExpr("count(*)", "sum(l_quantity)").collect(),
+        "filter on a long": lambda df: df.where("l_partkey % 1000 = 0").selectExpr("count(*)").collect(),
+        "filter on a double": lambda df: df.where("l_quantity > 49.5").selectExpr("sum(l_tax)").collect(),
+        "all columns": lambda df: df.write.format("noop").mode("overwrite").save(),
+    }
+    for name, query in queries.items():
+        ours, other = compared(
+            lambda query=query: query(table.to_df()), lambda query=query: query(spark.read.parquet(plain)), options.repeats
+        )
+        yield f"read: {name}", ours, other, 1.1
+
+
+def appending(source: Path, run: Path, options: argparse.Namespace):
+    """Rows of a DataFrame become data files for about what Spark takes to write them itself."""
+    lake = lake_over(run / "append")
+    frame = lake.spark.read.parquet(str(source))
+    numbers = iter(range(1_000_000))
+
+    def ours() -> None:
+        name = f"b.t{next(numbers)}"
+        lake.create_table(name, frame).append(frame)
+        shutil.rmtree(run / "append" / "b", ignore_errors=True)
+
+    def other() -> None:
+        frame.write.mode("overwrite").parquet(str(run / "plain"))
+
+    yield "append: DataFrame", *compared(ours, other, options.repeats), 1.25
+
+
+def one_row(source: Path, run: Path, options: argparse.Namespace):
+    """The fixed price of a commit, against pyiceberg's on the same kind of catalog."""
+    row = pa.table({"id": pa.array([1], pa.int64()), "name": ["one"]})
+    theirs = tables.iceberg_catalog(folder(run / "one_row_pyiceberg"))
+    theirs.create_namespace("b")
+    their_table = theirs.create_table("b.t", row.schema)
+    our_table = lake_over(run / "one_row").create_table("b.t", "id BIGINT, name STRING")
+
+    def other() -> None:
+        theirs.load_table(their_table.name()).append(row)
+
+    yield "append: one row", *compared(lambda: our_table.append(row), other, ONE_ROW_REPEATS, statistics.median), 2.0
+
+
+def importing(source: Path, run: Path, options: argparse.Namespace):
+    """`import lakewright`, against the 0.2 s that it may take; starting Python is not counted."""
+
+    def seconds(code: str) -> float:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True)
+        return time.perf_counter() - started
+
+    with_import = min(seconds("import lakewright") for _ in range(5))
+    yield "import lakewright", max(0.0, with_import - min(seconds("pass") for _ in range(5))), 0.2, 1.0
+
+
+def compared(
+    ours: Callable[[], object], other: Callable[[], object], repeats: int, summary: Callable[[list[float]], float] = min
+) -> tuple[float, float]:
+    """Both by turns, after one turn that does not count."""
+    ours_s, other_s = [], []
+    for _ in range(repeats + 1):
+        for action, measured in ((ours, ours_s), (other, other_s)):
+            started = time.perf_counter()
+            action()
+            measured.append(time.perf_counter() - started)
+    return summary(ours_s[1:]), summary(other_s[1:])
+
+
+def lake_over(place: Path) -> lw.Lake:
+    catalog = {"name": "bench", "type": "sql", "uri": f"sqlite:///{folder(place)}/catalog.db", "warehouse": f"file://{place}"}
+    return lw.connect(catalog=catalog)
+
+
+def folder(place: Path) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    return str(place)
+
+
+PARTS = {"read": reading, "append": appending, "one-row": one_row, "import": importing}
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", default="M", choices=list(data.SIZES))
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=list(PARTS))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
