@@ -1,7 +1,7 @@
 """Row-level changes and maintenance of lakehouse tables, on PySpark as pip installs it."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakewright._version import __version__
 
@@ -39,7 +39,7 @@ __all__ = [
 _MODULES = {"Lake": "lake", "connect": "lake", "Report": "model.report", "Table": "table"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names are imported when they are first used, so that importing the package costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

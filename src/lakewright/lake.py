@@ -43,8 +43,8 @@ class Lake:
     def open(self, location: str, *, guess: bool = False) -> Table:
         """A table by where it lies: a metadata file, or a folder of `vN.metadata.json` files.
 
-        A folder with `NNNNN-<uuid>.metadata.json` files only has no truth without its catalog. With `guess` the newest file
-        is read, committed or not; such a table cannot be written.
+        A folder with `NNNNN-<uuid>.metadata.json` files only has no truth without its catalog. With `guess` the newest
+        file is read, committed or not; such a table cannot be written.
         """
         found = self._source.open_location(location, guess=guess)
         found.head()
@@ -140,9 +140,9 @@ def connect(
     """Connect to a lake; nothing is started before it is needed.
 
     Without arguments: a local Spark session, a SQLite catalog and a warehouse under ./lakehouse. `spark` is any session,
-    classic or Connect. `catalog` is the name of a catalog in pyiceberg's own configuration, its properties (with a "name"),
-    or {"type": "folder", "warehouse": …} for tables that are folders. `moved` maps prefixes of recorded locations to where
-    the objects lie now.
+    classic or Connect. `catalog` is the name of a catalog in pyiceberg's own configuration, or its properties with a
+    "name"; with "type": "folder" and a "warehouse", tables are folders below the warehouse. `moved` maps prefixes of
+    recorded locations to where the objects lie now.
     """
     from lakewright.engine.spark.engine import SparkEngine
     from lakewright.engine.spark.session import Session
@@ -183,7 +183,7 @@ def _folder_catalog(properties: Mapping[str, str], store: ObjectStore) -> Any:
 
 
 def _metastore(name: str, properties: dict[str, str], moved: Mapping[str, str]) -> tuple[Any, ObjectStore]:
-    """The catalog's own configuration, which pyiceberg completes from files and the environment, reaches the store too."""
+    """What pyiceberg adds to the catalog's configuration, from files and the environment, reaches the store too."""
     from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog
     from lakewright.storage.locations import Storage
 

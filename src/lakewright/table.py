@@ -24,7 +24,7 @@ _LOG = logging.getLogger("lakewright")
 
 @dataclass(frozen=True)
 class Table:
-    """A table, or one version of it. Every call looks at the newest version, unless the table was asked `at` another."""
+    """A table, or one version of it. Every call looks at the newest version, unless the table was asked for another."""
 
     name: str
     _format: TableFormat = field(repr=False)
@@ -37,9 +37,9 @@ class Table:
     def to_df(self, *, columns: Sequence[str] | None = None, where: str | None = None) -> "DataFrame":
         """The rows as a lazy Spark DataFrame, of this version for ever.
 
-        `where` is a condition in Spark's SQL: files that cannot hold a match are not opened, and the rows are exactly those
-        for which it is TRUE. Raises InvalidRequest for a name that is not a column, Unsupported for a table with features
-        that are not read yet, CorruptTable when its records are damaged or missing.
+        `where` is a condition in Spark's SQL: files that cannot hold a match are not opened, and the rows are exactly
+        those for which it is TRUE. Raises InvalidRequest for a name that is not a column, Unsupported for a table with
+        features that are not read yet, CorruptTable when its records are damaged or missing.
         """
         snapshot = self._snapshot(self._format.head())
         return read.frame(read.Read(columns, where), snapshot, self._format, self._engine)
@@ -47,7 +47,8 @@ class Table:
     def append(self, rows: "Rows", *, summary: Mapping[str, str] | None = None) -> Report:
         """Add rows: a Spark DataFrame, an Arrow table or a pandas DataFrame, with columns matched by name.
 
-        Columns that are missing become NULL or their default. No rows commit nothing, unless there is a `summary` to record.
+        Columns that are missing become NULL or their default. No rows commit nothing, unless there is a `summary` to
+        record.
         Raises InvalidRequest, before anything is visible, for columns or values that do not fit.
         """
         phases = _Phases(self._clock)
@@ -72,7 +73,7 @@ class Table:
         return self._committed(prepared.pending, report, phases)
 
     def upgrade(self, *, format_version: int) -> Report:
-        """Move the table to a newer version of its format, for good. Upgrading to the version it has changes nothing."""
+        """Move the table to a newer version of its format, for good; the version that it has already changes nothing."""
         phases = _Phases(self._clock)
         head, _ = self._head_to_change()
         phases.end("open")

@@ -15,7 +15,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = "lakewright"
 BUILTIN_NAMES = frozenset(dir(builtins))
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-PYTHON_FOLDERS = ("src", "tests", "tools", "examples", "bench")
+PYTHON_FOLDERS = ("src", "tests", "tools", "examples")
 
 
 @dataclass(frozen=True)

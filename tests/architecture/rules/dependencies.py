@@ -8,7 +8,7 @@ READERS_OF_ROWS = ("engine", "formats", "storage", "planning", "testing")
 # The longest name that covers an import decides; a home is a place within the package.
 HOMES = {
     "fastavro": ("formats.iceberg",),
-    "mmh3": ("model.transforms",),
+    "mmh3": ("model.transforms", "model.naming", "engine.arrow.partition"),
     "numpy": READERS_OF_ROWS,
     "obstore": ("storage",),
     "pandas": ("engine.spark", "interfaces.datasource"),
@@ -16,6 +16,7 @@ HOMES = {
     "pyarrow.parquet": ("engine.arrow", "formats.*.checkpoint*"),
     "pyiceberg": ("formats.iceberg", "storage"),
     "pyspark": ("engine.spark", "interfaces.datasource"),
+    "sqlalchemy": ("formats.iceberg.metastore",),
     "sqlglot": ("planning",),
 }
 NAMED_IN_ANNOTATIONS = ("numpy", "pandas", "pyarrow", "pyspark")
