@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lakewright.errors import InvalidRequest
+from lakewright.errors import InvalidRequest, Unsupported
 from lakewright.model.changes import AppendFiles, Head, PendingCommit
 from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
+from lakewright.model.partitioning import UnknownTransform
 from lakewright.model.snapshot import Snapshot
 from lakewright.planning.assign import assign_by_name
 from lakewright.protocols import Engine, TableFormat
@@ -39,6 +40,7 @@ def prepare(
     """Write the rows into files that no version of the table has yet."""
     if "operation" in request.summary:
         raise InvalidRequest("the summary of a version names its operation already; use another key")
+    refuse_unknown_transforms(snapshot)
     layout = table.layout(snapshot, write_id)
     columns = assign_by_name(
         engine.columns_of(request.rows), snapshot.schema, case_sensitive=engine.is_case_sensitive()
@@ -48,3 +50,13 @@ def prepare(
         return PreparedAppend(None, files, layout)
     changes = AppendFiles(files, snapshot.schema.schema_id, request.summary)
     return PreparedAppend(PendingCommit(head, changes, tuple(file.location for file in files)), files, layout)
+
+
+def refuse_unknown_transforms(snapshot: Snapshot) -> None:
+    """Rows cannot be put into a partition, or an order, that we cannot compute."""
+    for part in (*snapshot.default_spec.fields, *snapshot.sort_order.fields):
+        if isinstance(part.transform, UnknownTransform):
+            raise Unsupported(
+                f"table {snapshot.location} is partitioned or sorted by {part.transform}, a transform that is not known "
+                "here; it can be read, not written"
+            )
