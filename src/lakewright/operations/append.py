@@ -54,9 +54,10 @@ def prepare(
 
 def refuse_unknown_transforms(snapshot: Snapshot) -> None:
     """Rows cannot be put into a partition, or an order, that we cannot compute."""
-    for part in (*snapshot.default_spec.fields, *snapshot.sort_order.fields):
-        if isinstance(part.transform, UnknownTransform):
+    partitioning = [part.transform for part in snapshot.default_spec.fields]
+    for transform in [*partitioning, *(part.transform for part in snapshot.sort_order.fields)]:
+        if isinstance(transform, UnknownTransform):
             raise Unsupported(
-                f"table {snapshot.location} is partitioned or sorted by {part.transform}, a transform that is not known "
-                "here; it can be read, not written"
+                f"table {snapshot.location} is partitioned or sorted by {transform}, a transform that is not known here; "
+                "it can be read, not written"
             )
