@@ -1,8 +1,8 @@
 """How are Avro files read and written so that values stay as they are stored?
 
-fastavro turns dates, timestamps, decimals and uuids into Python objects, which cannot hold all that Avro can. So logical
-types are taken off the schema in the file's header before it is read; values that are written are given as stored, and
-fastavro passes them through.
+fastavro turns dates, timestamps, decimals and uuids into Python objects, which cannot hold all that Avro can. So
+logical types are taken off the schema in the file's header before it is read; values that are written are given as
+stored, and fastavro passes them through.
 """
 
 import json

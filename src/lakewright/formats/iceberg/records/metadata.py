@@ -18,6 +18,8 @@ Document: TypeAlias = dict[str, Any]
 NEWEST_VERSION = 3
 MAIN = "main"
 _GZIP_MAGIC = b"\x1f\x8b"
+_COUNTERS = {2: ("last-sequence-number",), 3: ("last-sequence-number", "next-row-id")}
+"""Numbers that go up from commit to commit: an invented one would be given to two commits."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,12 @@ def parse_metadata(location: str, content: bytes) -> Metadata:
         )
     if document.get("encryption-keys"):
         raise Unsupported(f"{location} has encryption-keys; encrypted tables are not supported")
+    for name in _COUNTERS.get(version, ()):
+        if not isinstance(document.get(name), int):
+            raise CorruptTable(
+                f"{location} has {name} {document.get(name)!r}, which format version {version} requires to be a number; "
+                "the metadata is damaged"
+            )
     metadata = Metadata(location, document)
     _check_required_parts(metadata)
     return metadata
@@ -155,7 +163,8 @@ def _check_required_parts(metadata: Metadata) -> None:
     if metadata.default_spec_id not in specs:
         known = ", ".join(map(str, sorted(specs)))
         raise CorruptTable(
-            f"{metadata.location} names default partition spec {metadata.default_spec_id}, it has specs {known or 'none'}"
+            f"{metadata.location} names default partition spec {metadata.default_spec_id}, it has specs "
+            f"{known or 'none'}"
         )
     if metadata.current_snapshot_id is not None and metadata.current_snapshot_id not in metadata.snapshots:
         raise CorruptTable(
@@ -193,7 +202,7 @@ def _order_from_json(node: Mapping[str, Any]) -> SortOrder:
 
 
 def _source_id(node: Mapping[str, Any]) -> int:
-    """Version 3 allows transforms of several columns; the first stands for them, and such a transform is unknown here."""
+    """Version 3 allows transforms of several columns: the first stands for them, the transform is unknown here."""
     if "source-id" in node:
         return int(node["source-id"])
     return int(node["source-ids"][0])

@@ -1,0 +1,77 @@
+"""Which tables of other engines are there to be read, and which rows do they hold?
+
+The tables lie outside the repository: where LAKEWRIGHT_TABLES points, else in `shared/tables` beside it. Their README
+says how they are described.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Rows of one snapshot, the current one when there is no id: their number, their digest, perhaps themselves."""
+
+    snapshot_id: int | None
+    row_count: int
+    sha256: str
+    file: Path | None = None
+
+    @property
+    def lines(self) -> list[str] | None:
+        return None if self.file is None else self.file.read_text("utf-8").splitlines()
+
+
+@dataclass(frozen=True)
+class ForeignTable:
+    """One table of the corpus; a damaged one has no expected rows."""
+
+    name: str
+    features: frozenset[str]
+    metadata_location: str
+    moved: Mapping[str, str]
+    expected: tuple[Expected, ...]
+    is_damaged: bool
+
+
+def folder() -> Path:
+    given = os.environ.get("LAKEWRIGHT_TABLES")
+    return Path(given) if given else REPOSITORY.parent / "shared" / "tables"
+
+
+@cache
+def iceberg_tables() -> tuple[ForeignTable, ...]:
+    """None when the corpus is not there."""
+    index = folder() / "INDEX.json"
+    if not index.is_file():
+        return ()
+    entries = json.loads(index.read_text("utf-8"))["tables"]
+    return tuple(_table(entry) for entry in entries if entry["format"] == "iceberg")
+
+
+def _table(entry: Mapping[str, object]) -> ForeignTable:
+    root = folder() / entry["dir"]
+    prefixes = entry["location_prefixes"]
+    is_damaged = bool(entry.get("bad"))
+    return ForeignTable(
+        name=entry["name"],
+        features=frozenset(entry.get("features", ())),
+        metadata_location=f"{entry.get('location', prefixes[0])}/{entry['metadata_file']}",
+        moved={prefix: str(root) for prefix in prefixes},
+        expected=() if is_damaged else (_current(entry["expected"], root), *map(_older, entry.get("history", ()))),
+        is_damaged=is_damaged,
+    )
+
+
+def _current(node: Mapping[str, object], root: Path) -> Expected:
+    return Expected(None, node["rows"], node["sha256"], root.parent / node["file"] if "file" in node else None)
+
+
+def _older(node: Mapping[str, object]) -> Expected:
+    return Expected(node["snapshot_id"], node["rows"], node["sha256"])

@@ -1,0 +1,67 @@
+"""Are other engines' tables read as they were written, or refused for something that the table really has?"""
+
+from collections import Counter
+
+import pytest
+
+import lakewright as lw
+from lakewright.errors import CorruptTable, LakewrightError, Unsupported
+from tests import canonical
+from tests.foreign import corpus
+from tests.foreign.arrow_rows import digest, lines, rows_of
+from tests.foreign.conftest import RIGHT
+
+# Why a sound table may be refused: words of the error, and the features of which the table must have one.
+REASONS = {
+    "row-level deletes": {"position-deletes", "equality-deletes", "deletion-vectors-puffin"},
+    "only Parquet data files": {"avro-data", "orc-data"},
+    "no field ids": {"no-field-ids", "name-mapping-or-imported"},
+    "lists its manifests inside the metadata": {"v1-manifests-inline"},
+}
+TABLES = corpus.iceberg_tables()
+SOUND = [table for table in TABLES if not table.is_damaged]
+DAMAGED = [table for table in TABLES if table.is_damaged]
+
+pytestmark = pytest.mark.skipif(not TABLES, reason=f"there are no tables of other engines at {corpus.folder()}")
+
+
+@pytest.mark.parametrize("table", SOUND, ids=lambda table: table.name)
+def test_every_snapshot_is_read_right_or_refused_for_a_feature_of_the_table(
+    table: corpus.ForeignTable, tally: Counter[str]
+) -> None:
+    lake = lw.connect(catalog={"name": "foreign", "type": "folder", "warehouse": "unused"}, moved=table.moved)
+    assert lake.open(table.metadata_location).metadata_location == table.metadata_location
+    for expected in table.expected:
+        try:
+            found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id))
+        except Unsupported as error:
+            tally[_reason(error, table)] += 1
+            continue
+        assert len(found) == expected.row_count, expected
+        if expected.lines is not None:
+            assert not canonical.difference(found, expected.lines), expected
+        assert digest(found) == expected.sha256, expected
+        tally[RIGHT] += 1
+
+
+@pytest.mark.parametrize("table", DAMAGED, ids=lambda table: table.name)
+def test_a_damaged_table_is_refused_by_name(table: corpus.ForeignTable) -> None:
+    with pytest.raises(LakewrightError) as refused:
+        rows_of(table.metadata_location, table.moved)
+    assert isinstance(refused.value, CorruptTable | Unsupported)
+    assert next(iter(table.moved)) in str(refused.value)
+
+
+def test_every_reason_to_refuse_is_still_given(tally: Counter[str], request: pytest.FixtureRequest) -> None:
+    """A reason that is no longer given has become a feature: strike it from the list."""
+    ran = {item.name for item in request.session.items}
+    if sum(name.startswith("test_every_snapshot") for name in ran) < len(SOUND):
+        pytest.skip("only some of the tables were read")
+    assert set(REASONS) <= set(tally)
+
+
+def _reason(error: Unsupported, table: corpus.ForeignTable) -> str:
+    for reason, features in REASONS.items():
+        if reason in str(error) and features & table.features:
+            return reason
+    raise AssertionError(f"{table.name} has only {', '.join(sorted(table.features))} and was refused: {error}")
