@@ -32,7 +32,9 @@ def main() -> int:
     run = ROOT / "ground"
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir()
-    bounds = [bound for name, part in PARTS.items() if options.only in (None, name) for bound in part(source, run, options)]
+    bounds = [
+        bound for name, part in PARTS.items() if options.only in (None, name) for bound in part(source, run, options)
+    ]
     width = max(len(name) for name, *_ in bounds)
     print(f"\n{'':{width}}  ratio  bound   ours s  other s")
     for name, ours, other, bound in bounds:
@@ -55,7 +57,9 @@ def reading(source: Path, run: Path, options: argparse.Namespace):
     }
     for name, query in queries.items():
         ours, other = compared(
-            lambda query=query: query(table.to_df()), lambda query=query: query(spark.read.parquet(plain)), options.repeats
+            lambda query=query: query(table.to_df()),
+            lambda query=query: query(spark.read.parquet(plain)),
+            options.repeats,
         )
         yield f"read: {name}", ours, other, 1.1
 
@@ -117,7 +121,12 @@ def compared(
 
 
 def lake_over(place: Path) -> lw.Lake:
-    catalog = {"name": "bench", "type": "sql", "uri": f"sqlite:///{folder(place)}/catalog.db", "warehouse": f"file://{place}"}
+    catalog = {
+        "name": "bench",
+        "type": "sql",
+        "uri": f"sqlite:///{folder(place)}/catalog.db",
+        "warehouse": f"file://{place}",
+    }
     return lw.connect(catalog=catalog)
 
 

@@ -228,7 +228,8 @@ class _Parser:
         self._expect(")")
         if not (0 < precision <= _DECIMAL_PRECISION_MAX and scale <= precision):
             raise InvalidRequest(
-                f"decimal({precision}, {scale}) is no type: precisions go up to {_DECIMAL_PRECISION_MAX}, scales up to the precision"
+                f"decimal({precision}, {scale}) is no type: precisions go up to {_DECIMAL_PRECISION_MAX}, scales up to the "
+                "precision"
             )
         return DecimalType(precision, scale)
 
