@@ -1,13 +1,13 @@
 """What does a condition say about single columns? SQL text in, a bound predicate out.
 
-sqlglot only looks: the text that selects rows goes to the engine as the user wrote it. Here a condition is taken apart as
-far as its meaning is certain, for pruning; the rest becomes `Unjudged`, of which every row may be TRUE.
+sqlglot only looks: the text that selects rows goes to the engine as the user wrote it. Here a condition is taken apart
+as far as its meaning is certain, for pruning; the rest becomes `Unjudged`, of which every row may be TRUE.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from math import isfinite
+from typing import TypeVar
 
 import sqlglot
 from sqlglot import expressions as sql
@@ -27,11 +27,10 @@ from lakewright.model.predicates import (
 )
 from lakewright.model.schema import Schema
 from lakewright.model.session import SqlSettings
-from lakewright.model.types import FLOATING, INTEGRAL, ColumnType, DecimalType, Field, Primitive, Value
+from lakewright.model.types import FLOATING, TIMESTAMPS, ColumnType, Field, ListType, MapType, Primitive, Value
 from lakewright.planning.literals import date_days, timestamp_units, uuid_bytes
+from lakewright.planning.numerals import Numeral, compared, negative, plain_numeral, typed_numeral
 
-_DOUBLE_EXACT_MAX = 2**53
-_DECIMAL_PRECISION_MAX = 38
 _COMPARISONS: dict[type[sql.Expr], Operator] = {
     sql.EQ: Operator.EQ,
     sql.NEQ: Operator.NE,
@@ -43,7 +42,37 @@ _COMPARISONS: dict[type[sql.Expr], Operator] = {
     sql.NullSafeNEQ: Operator.NULL_SAFE_NE,
 }
 _MIRRORED = {Operator.LT: Operator.GT, Operator.LE: Operator.GE, Operator.GT: Operator.LT, Operator.GE: Operator.LE}
+_UNDERSTOOD: dict[type[sql.Expr], frozenset[str]] = {
+    **dict.fromkeys(_COMPARISONS, frozenset({"this", "expression"})),
+    sql.And: frozenset({"this", "expression"}),
+    sql.Or: frozenset({"this", "expression"}),
+    sql.Not: frozenset({"this"}),
+    sql.Paren: frozenset({"this"}),
+    sql.Between: frozenset({"this", "low", "high", "negate"}),
+    sql.In: frozenset({"this", "expressions", "negate"}),
+    sql.Is: frozenset({"this", "expression", "negate"}),
+    sql.Like: frozenset({"this", "expression", "negate"}),
+    sql.StartsWith: frozenset({"this", "expression"}),
+    sql.IsNan: frozenset({"this"}),
+    sql.Column: frozenset({"this", "table", "db", "catalog"}),
+    sql.Dot: frozenset({"this", "expression"}),
+    sql.Identifier: frozenset({"this", "quoted"}),
+    sql.Boolean: frozenset({"this"}),
+    sql.Null: frozenset(),
+    sql.Literal: frozenset({"this", "is_string"}),
+    sql.HexString: frozenset({"this"}),
+    sql.Neg: frozenset({"this"}),
+    sql.Cast: frozenset({"this", "to"}),
+    sql.TryCast: frozenset({"this", "to", "safe"}),
+}
+"""What of each part of a tree is looked at; a part that says more than this is not judged."""
+_OPAQUE = ('"', "${", "--", "/*", ";")
+"""Quotes that a setting gives a meaning, variables, and comments, which Spark ends differently."""
 _PARTS_OF_OTHER_SCOPES = (sql.Lambda, sql.Query)
+_NAMES_OF_SPARK = frozenset(("current_time", "localtimestamp", "session", "system", "user"))
+"""Functions that need no parentheses, and the homes of session variables."""
+_HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2})*")
+Found = TypeVar("Found")
 
 
 def bind(condition: str, schema: Schema, settings: SqlSettings) -> Predicate:
@@ -51,13 +80,40 @@ def bind(condition: str, schema: Schema, settings: SqlSettings) -> Predicate:
 
     A text that sqlglot cannot read may still be one that Spark can, so it is `Unjudged` and left for Spark to refuse.
     """
-    if '"' in condition:
+    tree = None if any(text in condition for text in _OPAQUE) else _parsed(condition)
+    if tree is None:
         return Unjudged(condition)
     try:
-        tree = sqlglot.parse_one(condition, dialect="spark")
-    except SqlglotError:
+        return _Binder(condition, schema, settings).predicate(tree, negated=False)
+    except RecursionError:
         return Unjudged(condition)
-    return _Binder(schema, settings, texts_are_plain="\\" not in condition).predicate(tree, negated=False)
+
+
+def columns_named(condition: str, schema: Schema) -> tuple[Field, ...]:
+    """The table's columns that a condition may need: those whose names stand anywhere in it as words.
+
+    A star, a variable or a name that is put together from texts may mean every column.
+    """
+    text = condition.casefold()
+    if "${" in text or "identifier" in text or ("*" in text and _may_have_star(condition)):
+        return schema.fields
+    return tuple(child for child in schema.fields if _stands_in(child.name.casefold(), text))
+
+
+def _parsed(condition: str) -> sql.Expr | None:
+    try:
+        return sqlglot.parse_one(condition, dialect="spark", into=sql.Condition)
+    except (SqlglotError, RecursionError):
+        return None
+
+
+def _may_have_star(condition: str) -> bool:
+    tree = _parsed(condition)
+    return tree is None or tree.find(sql.Star) is not None
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(spelling)}(?!\w)", text) for spelling in {name, name.replace("`", "``")})
 
 
 @dataclass(frozen=True)
@@ -67,35 +123,38 @@ class _NotJudged(Exception):
 
 @dataclass(frozen=True)
 class _Binder:
+    condition: str
     schema: Schema
     settings: SqlSettings
-    texts_are_plain: bool
-    """Whether no backslash is there, whose meaning depends on a session setting."""
 
     def predicate(self, tree: sql.Expr, *, negated: bool) -> Predicate:
+        if not _is_understood(tree):
+            return self._unjudged(tree)
         match tree:
             case sql.Paren():
                 return self.predicate(tree.this, negated=negated)
             case sql.Not():
                 return self.predicate(tree.this, negated=not negated)
             case sql.And() | sql.Or():
-                parts = tuple(self.predicate(side, negated=negated) for side in (tree.left, tree.right))
+                parts = [self.predicate(side, negated=negated) for side in _sides(tree)]
                 return _joined(parts, all_of=isinstance(tree, sql.And) != negated)
-            case sql.Between():
-                low, high = (
-                    kind(this=tree.this.copy(), expression=bound.copy())
-                    for kind, bound in ((sql.GTE, tree.args["low"]), (sql.LTE, tree.args["high"]))
-                )
-                return self.predicate(sql.And(this=low, expression=high), negated=negated)
             case _:
-                return self._leaf(tree, negated)
+                return self._leaf(tree, negated != bool(tree.args.get("negate")))
 
     def _leaf(self, tree: sql.Expr, negated: bool) -> Predicate:
         try:
             return self._test(tree, negated)
         except _NotJudged:
-            self._check_names(tree)
-            return Unjudged(tree.sql(dialect="spark"))
+            return self._unjudged(tree)
+
+    def _unjudged(self, tree: sql.Expr) -> Unjudged:
+        """Unknown names are refused early, unless the part has names of its own: of lambdas, of subqueries."""
+        if not any(isinstance(node, _PARTS_OF_OTHER_SCOPES) for node in tree.walk()):
+            for node in tree.find_all(sql.Column):
+                first = node.parts[0]
+                if isinstance(first, sql.Identifier) and first.name.lower() not in _NAMES_OF_SPARK:
+                    self.schema.resolve((first.name,), case_sensitive=self.settings.case_sensitive)
+        return Unjudged(tree.sql(dialect="spark"))
 
     def _test(self, tree: sql.Expr, negated: bool) -> Predicate:
         match tree:
@@ -103,8 +162,10 @@ class _Binder:
                 return Always(bool(tree.this) != negated)
             case sql.Null():
                 return NO_ROW
-            case sql.Column():
-                return self._flag(tree, Operator.EQ, negated)
+            case sql.Column() | sql.Dot():
+                return self._flag(tree, Operator.EQ, True, negated)
+            case sql.Between():
+                return self._between(tree, negated)
             case sql.Is():
                 return self._is(tree, negated)
             case sql.IsNan():
@@ -116,22 +177,27 @@ class _Binder:
             case sql.StartsWith():
                 return self._starts_with(tree.this, self._text(tree.expression), negated)
             case _ if type(tree) in _COMPARISONS:
-                return self._compare(tree, _COMPARISONS[type(tree)], negated)
+                return self._compare(tree.this, _COMPARISONS[type(tree)], tree.expression, negated)
             case _:
                 raise _NotJudged
 
-    def _flag(self, column: sql.Expr, operator: Operator, negated: bool) -> Predicate:
+    def _flag(self, column: sql.Expr, operator: Operator, truth: bool, negated: bool) -> Predicate:
         found = self._column(column)
         if found.type != Primitive.BOOLEAN:
             raise _NotJudged
-        return Test(found.id, _operator(operator, negated), (True,))
+        return Test(found.id, _operator(operator, negated), (truth,))
+
+    def _between(self, tree: sql.Between, negated: bool) -> Predicate:
+        bounds = ((Operator.GE, tree.args["low"]), (Operator.LE, tree.args["high"]))
+        parts = [self._compare(tree.this, operator, bound, negated) for operator, bound in bounds]
+        return _joined(parts, all_of=not negated)
 
     def _is(self, tree: sql.Is, negated: bool) -> Predicate:
         match tree.expression:
             case sql.Null():
                 return Test(self._column(tree.this).id, _operator(Operator.IS_NULL, negated))
-            case sql.Boolean() as truth if truth.this:
-                return self._flag(tree.this, Operator.NULL_SAFE_EQ, negated)
+            case sql.Boolean() as truth:
+                return self._flag(tree.this, Operator.NULL_SAFE_EQ, bool(truth.this), negated)
             case _:
                 raise _NotJudged
 
@@ -143,24 +209,17 @@ class _Binder:
         return Test(found.id, _operator(Operator.IS_NAN, negated))
 
     def _in(self, tree: sql.In, negated: bool) -> Predicate:
-        items = tree.expressions
-        if not items or tree.args.get("query"):
+        """A NULL in the list can only make the answer NULL instead of FALSE."""
+        column = self._column(tree.this)
+        items = [item for item in tree.expressions if not isinstance(item, sql.Null)]
+        if not tree.expressions:
             raise _NotJudged
-        has_null = any(isinstance(item, sql.Null) for item in items)
-        if has_null and negated:
+        if column.type in TIMESTAMPS and any(isinstance(item, sql.Literal) for item in items):
+            raise _NotJudged  # without ANSI mode, Spark compares these as texts
+        if not items or (negated and len(items) < len(tree.expressions)):
             return NO_ROW
-        equal = [
-            self._compare(sql.EQ(this=tree.this.copy(), expression=item.copy()), Operator.EQ, False)
-            for item in items
-            if not isinstance(item, sql.Null)
-        ]
-        if not equal:
-            return NO_ROW
-        tests = [test for test in equal if isinstance(test, Test)]
-        if len(tests) != len(equal) or len({test.as_double for test in tests}) != 1:
-            raise _NotJudged
-        values = tuple(test.values[0] for test in tests)
-        return Test(tests[0].field_id, _operator(Operator.IN, negated), values, tests[0].as_double)
+        values, as_double = self._literals(items, column.type)
+        return Test(column.id, _operator(Operator.IN, negated), values, as_double)
 
     def _like(self, tree: sql.Like, negated: bool) -> Predicate:
         pattern = self._text(tree.expression)
@@ -175,96 +234,161 @@ class _Binder:
             raise _NotJudged
         return Test(found.id, _operator(Operator.STARTS_WITH, negated), (prefix,))
 
-    def _compare(self, tree: sql.Expr, operator: Operator, negated: bool) -> Predicate:
-        left, right = tree.this, tree.expression
+    def _compare(self, left: sql.Expr, operator: Operator, right: sql.Expr, negated: bool) -> Predicate:
+        left, right = left.unnest(), right.unnest()
         if not isinstance(left, sql.Column | sql.Dot):
             left, right, operator = right, left, _MIRRORED.get(operator, operator)
         found = self._column(left)
         if isinstance(right, sql.Null):
-            return self._compare_with_null(found, operator, negated)
-        value, as_double = self._literal(right, found.type)
-        return Test(found.id, _operator(operator, negated), (value,), as_double)
-
-    def _compare_with_null(self, column: Field, operator: Operator, negated: bool) -> Predicate:
-        match _operator(operator, negated):
-            case Operator.NULL_SAFE_EQ:
-                return Test(column.id, Operator.IS_NULL)
-            case Operator.NULL_SAFE_NE:
-                return Test(column.id, Operator.IS_NOT_NULL)
-            case _:
-                return NO_ROW
+            return _compared_with_null(found, operator, negated)
+        values, as_double = self._literals([right], found.type)
+        return Test(found.id, _operator(operator, negated), values, as_double)
 
     def _column(self, tree: sql.Expr) -> Field:
         """The column that is named; one inside a list or map, or an expression, is not judged."""
-        while isinstance(tree, sql.Paren):
-            tree = tree.this
-        if not isinstance(tree, sql.Column | sql.Dot):
-            raise _NotJudged
-        path = tuple(part.name for part in tree.parts)
-        return self.schema.resolve(path, case_sensitive=self.settings.case_sensitive)
-
-    def _check_names(self, tree: sql.Expr) -> None:
-        """Refuse unknown names early, unless the part has names of its own: lambda variables, columns of a subquery."""
-        if any(isinstance(node, _PARTS_OF_OTHER_SCOPES) for node in tree.walk()):
-            return
-        for node in tree.find_all(sql.Column):
-            self.schema.resolve((node.parts[0].name,), case_sensitive=self.settings.case_sensitive)
+        path = _path(tree)
+        case_sensitive = self.settings.case_sensitive
+        for length in range(1, len(path)):
+            above = self.schema.resolve(path[:length], case_sensitive=case_sensitive)
+            if isinstance(above.type, ListType | MapType) or above.type == Primitive.VARIANT:
+                raise _NotJudged
+        return self.schema.resolve(path, case_sensitive=case_sensitive)
 
     def _text(self, tree: sql.Expr) -> str:
-        if isinstance(tree, sql.Literal) and tree.is_string and self.texts_are_plain:
-            return str(tree.this)
-        raise _NotJudged
+        """What a backslash means in a text depends on a setting, and what two quotes mean on another."""
+        if not isinstance(tree, sql.Literal) or not tree.is_string:
+            raise _NotJudged
+        text = str(tree.this)
+        if "\\" in self.condition or "'" in text:
+            raise _NotJudged
+        return text
 
-    def _literal(self, tree: sql.Expr, column_type: ColumnType) -> tuple[Value, bool]:
-        """The literal in the column's domain, and whether Spark compares both as doubles."""
-        if isinstance(tree, sql.Boolean) and column_type == Primitive.BOOLEAN:
-            return bool(tree.this), False
-        if isinstance(tree, sql.HexString) and column_type == Primitive.BINARY:
-            return bytes.fromhex(str(tree.this)), False
-        if isinstance(tree, sql.Literal) and tree.is_string:
-            return self._from_text(self._text(tree), column_type), False
-        if isinstance(tree, sql.Cast) and tree.this.is_string and self.texts_are_plain:
-            typed = self._from_typed_text(str(tree.this.this), tree.to.this, column_type)
-            if typed is not None:
-                return typed, False
-        return _compared_numbers(_number(tree), column_type)
+    def _literals(self, items: list[sql.Expr], column_type: ColumnType) -> tuple[tuple[Value, ...], bool]:
+        """The literals in the column's domain, and whether Spark compares all as doubles."""
+        values = [self._value(item.unnest(), column_type) for item in items]
+        known = tuple(value for value in values if value is not None)
+        if len(known) == len(values):
+            return known, False
+        return _certain(compared([_numeral(item) for item in items], column_type))
 
-    def _from_text(self, text: str, column_type: ColumnType) -> Value:
+    def _value(self, tree: sql.Expr, column_type: ColumnType) -> Value | None:
+        """A literal that is not a number; None if it may be one."""
+        match tree:
+            case sql.Boolean() if column_type == Primitive.BOOLEAN:
+                return bool(tree.this)
+            case sql.HexString() if column_type == Primitive.BINARY:
+                return self._bytes(str(tree.this))
+            case sql.Literal() if tree.is_string:
+                return _certain_value(self._from_text(self._text(tree), column_type))
+            case sql.Cast() if tree.this.is_string and tree.to.is_type(*sql.DataType.TEMPORAL_TYPES):
+                return _certain_value(self._from_typed_text(self._text(tree.this), tree.to.this, column_type))
+            case _:
+                return None
+
+    def _bytes(self, text: str) -> bytes:
+        """Only X'…', since 0x… is a name to Spark, and only whole bytes."""
+        if f"'{text}'" not in self.condition or not _HEXADECIMAL.fullmatch(text):
+            raise _NotJudged
+        return bytes.fromhex(text)
+
+    def _from_text(self, text: str, column_type: ColumnType) -> Value | None:
         """Spark casts a string literal to the type of the column."""
-        value: Value | None
         match column_type:
             case Primitive.STRING:
                 return text
             case Primitive.DATE:
-                value = date_days(text)
+                return date_days(text)
             case Primitive.TIMESTAMP | Primitive.TIMESTAMPTZ:
-                value = timestamp_units(text, column_type, self.settings.time_zone)
+                return timestamp_units(text, column_type, self.settings.time_zone)
             case Primitive.UUID:
-                value = uuid_bytes(text)
+                return uuid_bytes(text)
             case _:
-                raise _NotJudged
-        return _certain(value)
+                return None
 
     def _from_typed_text(self, text: str, literal_type: object, column_type: ColumnType) -> Value | None:
-        """`DATE '…'` and `TIMESTAMP '…'`, as far as no conversion of the column is needed; None for other types."""
+        """`DATE '…'` and `TIMESTAMP '…'`, as far as no conversion of the column is needed."""
         kind = sql.DataType.Type
         zone = self.settings.time_zone
         match literal_type, column_type:
             case (kind.DATE, Primitive.DATE):
-                return _certain(date_days(text))
+                return date_days(text)
             case (kind.DATE, Primitive.TIMESTAMP | Primitive.TIMESTAMPTZ):
-                return _certain(timestamp_units(f"{text} 00:00:00", column_type, zone))
+                return timestamp_units(f"{text} 00:00:00", column_type, zone)
             case (kind.TIMESTAMPTZ | kind.TIMESTAMPLTZ | kind.TIMESTAMP, Primitive.TIMESTAMPTZ):
-                return _certain(timestamp_units(text, column_type, zone))
+                return timestamp_units(text, column_type, zone)
             case (kind.TIMESTAMPNTZ, Primitive.TIMESTAMP):
-                return _certain(timestamp_units(text, column_type, zone))
-            case (kind.DATE | kind.TIMESTAMPTZ | kind.TIMESTAMPLTZ | kind.TIMESTAMP | kind.TIMESTAMPNTZ, _):
-                raise _NotJudged
+                return timestamp_units(text, column_type, zone)
             case _:
                 return None
 
 
-def _certain(value: Value | None) -> Value:
+def _is_understood(tree: sql.Expr) -> bool:
+    looked_at = _UNDERSTOOD.get(type(tree))
+    return looked_at is not None and all(name in looked_at or not value for name, value in tree.args.items())
+
+
+def _sides(tree: sql.Expr) -> Iterable[sql.Expr]:
+    """What a chain of ANDs, or of ORs, joins: such chains may be thousands long."""
+    kind, pending = type(tree), [tree]
+    while pending:
+        node = pending.pop()
+        if type(node) is kind:
+            pending += [node.expression, node.this]
+        else:
+            yield node
+
+
+def _path(tree: sql.Expr) -> tuple[str, ...]:
+    """The names of a column and of members below it."""
+    if not _is_understood(tree):
+        raise _NotJudged
+    match tree:
+        case sql.Identifier():
+            return (tree.name,)
+        case sql.Column():
+            return tuple(name for part in tree.parts for name in _path(part))
+        case sql.Dot():
+            return (*_path(tree.this), *_path(tree.expression))
+        case sql.Paren():
+            return _path(tree.this)
+        case _:
+            raise _NotJudged
+
+
+def _numeral(tree: sql.Expr) -> Numeral:
+    if not _is_understood(tree):
+        raise _NotJudged
+    match tree:
+        case sql.Neg():
+            return negative(_numeral(tree.this))
+        case sql.Paren():
+            return _numeral(tree.this)
+        case sql.Literal() if not tree.is_string:
+            return _certain(plain_numeral(str(tree.this)))
+        case sql.Cast() if isinstance(tree.this, sql.Literal):
+            return _certain(typed_numeral(str(tree.this.this), tree.to))
+        case _:
+            raise _NotJudged
+
+
+def _compared_with_null(column: Field, operator: Operator, negated: bool) -> Predicate:
+    match _operator(operator, negated):
+        case Operator.NULL_SAFE_EQ:
+            return Test(column.id, Operator.IS_NULL)
+        case Operator.NULL_SAFE_NE:
+            return Test(column.id, Operator.IS_NOT_NULL)
+        case _:
+            return NO_ROW
+
+
+def _certain(value: Found | None) -> Found:
+    if value is None:
+        raise _NotJudged
+    return value
+
+
+def _certain_value(value: Value | None) -> Value:
+    """A union of its own, which the type checker loses in a type variable."""
     if value is None:
         raise _NotJudged
     return value
@@ -274,7 +398,7 @@ def _operator(operator: Operator, negated: bool) -> Operator:
     return NEGATED[operator] if negated else operator
 
 
-def _joined(parts: tuple[Predicate, ...], *, all_of: bool) -> Predicate:
+def _joined(parts: Sequence[Predicate], *, all_of: bool) -> Predicate:
     """AND or OR, without the parts that do not matter."""
     kind: type[AllOf] | type[AnyOf]
     kind, neutral, deciding = (AllOf, EVERY_ROW, NO_ROW) if all_of else (AnyOf, NO_ROW, EVERY_ROW)
@@ -286,91 +410,3 @@ def _joined(parts: tuple[Predicate, ...], *, all_of: bool) -> Predicate:
     if not flat:
         return neutral
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
-
-
-def _number(tree: sql.Expr) -> int | Decimal | float:
-    """A number with the type that Spark gives it: an integer, a decimal (with a point), a double (with an exponent)."""
-    match tree:
-        case sql.Neg():
-            return -_number(tree.this)
-        case sql.Paren():
-            return _number(tree.this)
-        case sql.Cast() if isinstance(tree.this, sql.Literal):
-            return _typed_number(str(tree.this.this), tree.to.this, has_parameters=bool(tree.to.expressions))
-        case sql.Literal() if not tree.is_string:
-            text = str(tree.this).lower()
-            if "e" in text:
-                return float(text)
-            return Decimal(text) if "." in text else int(text)
-        case _:
-            raise _NotJudged
-
-
-def _typed_number(text: str, literal_type: object, *, has_parameters: bool) -> int | Decimal | float:
-    kind = sql.DataType.Type
-    convert: Callable[[str], int | Decimal | float]
-    match literal_type:
-        case kind.TINYINT | kind.SMALLINT | kind.INT | kind.BIGINT if text.lstrip("-").isdigit():
-            convert = int
-        case kind.DOUBLE:
-            convert = float
-        case kind.DECIMAL if has_parameters:
-            convert = Decimal
-        case _:
-            raise _NotJudged
-    try:
-        return convert(text)
-    except (ValueError, ArithmeticError):
-        raise _NotJudged from None
-
-
-def _compared_numbers(number: int | Decimal | float, column_type: ColumnType) -> tuple[Value, bool]:
-    """Spark compares integers and decimals exactly, and as doubles as soon as one side is a double or float."""
-    if isinstance(number, float) and not isfinite(number):
-        raise _NotJudged
-    match column_type:
-        case Primitive.FLOAT | Primitive.DOUBLE:
-            if isinstance(number, int) and abs(number) > _DOUBLE_EXACT_MAX:
-                raise _NotJudged
-            if column_type == Primitive.FLOAT and isinstance(number, int):
-                return _exact_in_float(number), True
-            return float(number), True
-        case DecimalType(precision, scale):
-            if isinstance(number, float):
-                return number, True
-            if max(precision - scale, _whole_digits(number)) + max(scale, _scale(number)) > _DECIMAL_PRECISION_MAX:
-                raise _NotJudged
-            return Decimal(number), False
-        case _ if column_type in INTEGRAL:
-            return number, isinstance(number, float)
-        case _:
-            raise _NotJudged
-
-
-def _exact_in_float(number: int) -> float:
-    """Spark compares a float column with an integer literal as floats, which hold integers of 24 bits exactly."""
-    if abs(number) > 2**24:
-        raise _NotJudged
-    return float(number)
-
-
-def _scale(number: int | Decimal) -> int:
-    return 0 if isinstance(number, int) else max(0, -int(number.as_tuple().exponent))
-
-
-def _whole_digits(number: int | Decimal) -> int:
-    return len(str(abs(int(number))))
-
-
-def columns_named(condition: str, schema: Schema) -> tuple[Field, ...]:
-    """The table's columns that a condition may need: all of them where it cannot be told."""
-    if '"' in condition:
-        return schema.fields
-    try:
-        tree = sqlglot.parse_one(condition, dialect="spark")
-    except SqlglotError:
-        return schema.fields
-    names = {part.name for node in tree.walk() if isinstance(node, sql.Column | sql.Dot) for part in node.parts}
-    names |= {node.name for node in tree.find_all(sql.Identifier)}
-    folded = {name.lower() for name in names}
-    return tuple(child for child in schema.fields if child.name in names or child.name.lower() in folded)
