@@ -1,10 +1,12 @@
 """How do incoming Arrow columns become columns of the table, value for value? Nothing is changed in silence."""
 
 from collections.abc import Iterable
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakewright.engine.arrow.nesting import items_of, list_of, map_of, plain, struct_of
 from lakewright.engine.arrow.types import arrow_schema, arrow_type
 from lakewright.errors import InvalidRequest
 from lakewright.model.assignment import ColumnAssignment, Filled, FromColumn
@@ -65,17 +67,18 @@ def conform(array: pa.Array, column_type: ColumnType, name: str) -> pa.Array:
     wanted = arrow_type(column_type)
     if array.type.equals(wanted):
         return array
-    if pa.types.is_dictionary(array.type):
-        return conform(array.dictionary_decode(), column_type, name)
+    array = plain(array)
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), wanted)
     match column_type:
         case StructType(fields):
             return _struct(array, fields, name)
         case ListType(element):
-            return _list(array, element, name)
+            return list_of(array, partial(conform, column_type=element.type, name=f"{name}.element"), wanted)
         case MapType(key, value):
-            return _map(array, key, value, name)
+            keys = partial(conform, column_type=key.type, name=f"{name}.key")
+            items = partial(conform, column_type=value.type, name=f"{name}.value")
+            return map_of(array, keys, items, wanted)
         case Primitive.UUID:
             return _uuid(array, name)
         case _:
@@ -115,30 +118,7 @@ def _struct(array: pa.Array, fields: tuple[Field, ...], name: str) -> pa.Array:
         else pa.nulls(len(array), arrow_type(child.type))
         for child in fields
     ]
-    arrow_fields = list(arrow_type(StructType(fields)))
-    return pa.StructArray.from_arrays(members, fields=arrow_fields, mask=array.is_null())
-
-
-def _list(array: pa.Array, element: Field, name: str) -> pa.Array:
-    array = _unsliced(array)
-    if not pa.types.is_list(array.type):
-        array = array.cast(pa.list_(array.type.value_field))
-    values = conform(array.values, element.type, f"{name}.element")
-    wanted = arrow_type(ListType(element))
-    return pa.ListArray.from_arrays(array.offsets, values, type=wanted, mask=array.is_null())
-
-
-def _map(array: pa.Array, key: Field, value: Field, name: str) -> pa.Array:
-    array = _unsliced(array)
-    keys = conform(array.keys, key.type, f"{name}.key")
-    items = conform(array.items, value.type, f"{name}.value")
-    wanted = arrow_type(MapType(key, value))
-    return pa.MapArray.from_arrays(array.offsets, keys, items, type=wanted, mask=array.is_null())
-
-
-def _unsliced(array: pa.Array) -> pa.Array:
-    """Arrow builds no list with NULLs from a slice."""
-    return array if array.offset == 0 else pa.concat_arrays([array, array.slice(0, 0)])
+    return struct_of(array, members, list(arrow_type(StructType(fields))))
 
 
 def _check_required(child: Field, arrays: Iterable[pa.Array], name: str) -> None:
@@ -155,6 +135,6 @@ def _check_required(child: Field, arrays: Iterable[pa.Array], name: str) -> None
             case ListType(element):
                 _check_required(element, [array.flatten()], f"{name}.element")
             case MapType(_, value):
-                _check_required(value, [array.items], f"{name}.value")
+                _check_required(value, [items_of(array)], f"{name}.value")
             case _:
                 continue

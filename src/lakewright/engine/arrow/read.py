@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lakewright.engine.arrow.conform import conform, constant
+from lakewright.engine.arrow.nesting import list_of, map_of, struct_of
 from lakewright.engine.arrow.types import arrow_field, arrow_schema, arrow_type, field_id_of
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DataFile
@@ -90,16 +92,12 @@ def evolved(array: pa.Array, source: pa.Field, target: Field) -> pa.Array:
         case StructType(fields):
             return _evolved_struct(array, source.type, fields)
         case ListType(element):
-            array = _whole(array)
-            values = evolved(array.values, source.type.value_field, element)
-            return pa.ListArray.from_arrays(array.offsets, values, type=arrow_type(target.type), mask=array.is_null())
+            inner = partial(evolved, source=source.type.value_field, target=element)
+            return list_of(array, inner, arrow_type(target.type))
         case MapType(key, value):
-            array = _whole(array)
-            keys = evolved(array.keys, source.type.key_field, key)
-            items = evolved(array.items, source.type.item_field, value)
-            return pa.MapArray.from_arrays(
-                array.offsets, keys, items, type=arrow_type(target.type), mask=array.is_null()
-            )
+            keys = partial(evolved, source=source.type.key_field, target=key)
+            items = partial(evolved, source=source.type.item_field, target=value)
+            return map_of(array, keys, items, arrow_type(target.type))
         case _:
             return conform(array, target.type, target.name)
 
@@ -112,9 +110,4 @@ def _evolved_struct(array: pa.Array, source: pa.StructType, fields: tuple[Field,
         else constant(child.type, child.initial_default, len(array))
         for child in fields
     ]
-    return pa.StructArray.from_arrays(members, fields=[arrow_field(child) for child in fields], mask=array.is_null())
-
-
-def _whole(array: pa.Array) -> pa.Array:
-    """Arrow builds no list with NULLs from a slice."""
-    return array if array.offset == 0 else pa.concat_arrays([array, array.slice(0, 0)])
+    return struct_of(array, members, [arrow_field(child) for child in fields])

@@ -1,10 +1,12 @@
 """How are stored values shown where a query engine has no type of its own for them? uuids as text, fixed as bytes."""
 
+from functools import partial
 from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakewright.engine.arrow.nesting import list_of, map_of, struct_of
 from lakewright.engine.arrow.types import arrow_type
 from lakewright.model.types import ColumnType, Field, FixedType, ListType, MapType, Primitive, StructType, children
 
@@ -48,15 +50,12 @@ def shown(array: pa.Array, column_type: ColumnType) -> pa.Array:
     match column_type:
         case StructType(fields):
             members = [shown(pc.struct_field(array, [index]), child.type) for index, child in enumerate(fields)]
-            wanted = [_shown_field(child) for child in fields]
-            return pa.StructArray.from_arrays(members, fields=wanted, mask=array.is_null())
+            return struct_of(array, members, [_shown_field(child) for child in fields])
         case ListType(element):
-            values = shown(array.values, element.type)
-            return pa.ListArray.from_arrays(array.offsets, values, type=shown_type(column_type), mask=array.is_null())
+            return list_of(array, partial(shown, column_type=element.type), shown_type(column_type))
         case MapType(key, value):
-            keys, items = shown(array.keys, key.type), shown(array.items, value.type)
-            wanted_map = shown_type(column_type)
-            return pa.MapArray.from_arrays(array.offsets, keys, items, type=wanted_map, mask=array.is_null())
+            keys, items = partial(shown, column_type=key.type), partial(shown, column_type=value.type)
+            return map_of(array, keys, items, shown_type(column_type))
         case Primitive.UUID:
             return _uuid_text(array)
         case _:

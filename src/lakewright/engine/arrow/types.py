@@ -35,6 +35,14 @@ _ARROW: Mapping[ColumnType, pa.DataType] = {
     Primitive.BINARY: pa.binary(),
 }
 
+_IS_LIST = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
 
 def arrow_schema(fields: tuple[Field, ...]) -> pa.Schema:
     """With field ids at every level, as Parquet files are to have them."""
@@ -100,7 +108,7 @@ def column_type_of(arrow: pa.DataType, name: str) -> ColumnType:
         return Primitive.BINARY
     if kinds.is_null(arrow):
         return Primitive.UNKNOWN
-    if kinds.is_dictionary(arrow):
+    if kinds.is_dictionary(arrow) or kinds.is_run_end_encoded(arrow):
         return column_type_of(arrow.value_type, name)
     return _nested(arrow, name)
 
@@ -116,7 +124,7 @@ def _nested(arrow: pa.DataType, name: str) -> ColumnType:
         return StructType(tuple(_field(arrow.field(index), index) for index in range(arrow.num_fields)))
     if pa.types.is_map(arrow):
         return MapType(_field(arrow.key_field, 0), _field(arrow.item_field, 1))
-    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow) or pa.types.is_fixed_size_list(arrow):
+    if any(is_one(arrow) for is_one in _IS_LIST):
         return ListType(_field(arrow.value_field, 0))
     raise Unsupported(f"column {name} has Arrow type {arrow}, which no column type holds")
 
