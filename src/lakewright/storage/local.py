@@ -2,10 +2,11 @@
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import BinaryIO, Self, cast
 
@@ -14,6 +15,9 @@ from pyarrow import OSFile
 from lakewright.protocols import StoredObject
 
 _SCHEMES = ("file://", "file:")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_UNFINISHED = re.compile(r"\.lakewright-\d+-\d+\.part")
+_NUMBERS = count()
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,15 @@ class LocalStore:
     def put_if_absent(self, location: str, content: bytes) -> bool:
         """A hard link is made only if the name is free, and the name shows the whole content at once."""
         path = _with_folder(location)
-        with NamedTemporaryFile(dir=path.parent, prefix=".lakewright-", delete=False) as temporary:
-            temporary.write(content)
+        descriptor, unfinished = _open_unfinished(path.parent)
         try:
-            os.link(temporary.name, path)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            os.link(unfinished, path)
         except FileExistsError:
             return False
         finally:
-            os.unlink(temporary.name)
+            os.unlink(unfinished)
         return True
 
     def actual(self, location: str) -> str:
@@ -54,13 +59,10 @@ class LocalStore:
         return os.path.isfile(local_path(location))
 
     def list(self, prefix: str) -> Iterator[StoredObject]:
+        """What a dead process left unfinished is no object, nor is what vanishes while we look."""
         root = local_path(prefix).rstrip("/")
-        for folder, folders, names in os.walk(root):
-            folders.sort()
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                size = os.path.getsize(path)
-                yield StoredObject(prefix.rstrip("/") + path[len(root) :], size)
+        for path, size in _files(root or "/"):
+            yield StoredObject(prefix.rstrip("/") + path[len(root) :], size)
 
     def delete(self, location: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -77,7 +79,23 @@ def local_path(location: str) -> str:
 
 
 def is_local(location: str) -> bool:
-    return "://" not in location or location.startswith("file://")
+    return location.startswith("file://") or not _SCHEME.match(location)
+
+
+def _files(folder: str) -> Iterator[tuple[str, int]]:
+    """All files below a folder with their sizes, in the order of their paths."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: f"{entry.name}/" if entry.is_dir() else entry.name)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in found:
+        if entry.is_dir():
+            if not entry.is_symlink():
+                yield from _files(entry.path)
+        elif not _UNFINISHED.fullmatch(entry.name):
+            with contextlib.suppress(FileNotFoundError):
+                yield entry.path, entry.stat().st_size
 
 
 def _with_folder(location: str) -> Path:
@@ -86,13 +104,22 @@ def _with_folder(location: str) -> Path:
     return path
 
 
+def _open_unfinished(folder: Path) -> tuple[int, str]:
+    """A new file under a name that nobody else uses, with the permissions that the user's files have."""
+    for number in _NUMBERS:
+        path = str(folder / f".lakewright-{os.getpid()}-{number}.part")
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), path
+    raise OSError(f"there is no free name in {folder}")
+
+
 class _WholeFile:
     """A file that bears its name once it is complete; left by an exception, it is removed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._temporary = path.with_name(f".{path.name}.part")
-        self._file = open(self._temporary, "wb")  # noqa: SIM115 -- closed by close or discard
+        descriptor, self._unfinished = _open_unfinished(path.parent)
+        self._file = os.fdopen(descriptor, "wb")
 
     def write(self, content: bytes) -> int:
         return self._file.write(content)
@@ -117,14 +144,25 @@ class _WholeFile:
         return self._file.closed
 
     def close(self) -> None:
-        if not self._file.closed:
+        if self._file.closed:
+            return
+        try:
             self._file.close()
-            os.replace(self._temporary, self._path)
+            os.replace(self._unfinished, self._path)
+        except BaseException:
+            self._remove()
+            raise
 
     def discard(self) -> None:
         if not self._file.closed:
-            self._file.close()
-            self._temporary.unlink(missing_ok=True)
+            try:
+                self._file.close()
+            finally:
+                self._remove()
+
+    def _remove(self) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self._unfinished)
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, BinaryIO, cast
+from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedIOBase
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
@@ -43,6 +45,8 @@ _SETTINGS_BY_SCHEME: Mapping[str, Mapping[str, str]] = {
     "abfss": _AZURE_SETTINGS,
     "az": _AZURE_SETTINGS,
 }
+_URL_SCHEMES = {"s3n": "s3a"}
+"""Old names that the library does not know."""
 REMOTE_SCHEMES = frozenset(_SETTINGS_BY_SCHEME)
 
 
@@ -60,13 +64,14 @@ class RemoteObjects:
     def open(self, location: str) -> BinaryIO:
         store, key = self._reach(location)
         with _as_os_errors(location):
-            return cast(BinaryIO, obstore.open_reader(store, key))
+            size = obstore.head(store, key)["size"]
+        return cast(BinaryIO, _RangeReader(store, key, location, size))
 
     def create(self, location: str) -> BinaryIO:
         """A multipart upload: nothing is visible before it is completed."""
         store, key = self._reach(location)
         with _as_os_errors(location):
-            return cast(BinaryIO, obstore.open_writer(store, key, buffer_size=_WRITE_BUFFER_BYTES))
+            return cast(BinaryIO, _Upload(obstore.open_writer(store, key, buffer_size=_WRITE_BUFFER_BYTES), location))
 
     def write(self, location: str, content: bytes) -> None:
         store, key = self._reach(location)
@@ -113,7 +118,100 @@ class RemoteObjects:
     def _reach(self, location: str) -> tuple[RemoteStore, str]:
         scheme, _, rest = location.partition("://")
         bucket, _, key = rest.partition("/")
-        return _store(f"{scheme}://{bucket}", scheme, self.settings), key
+        return _store(f"{_URL_SCHEMES.get(scheme, scheme)}://{bucket}", scheme, self.settings), key
+
+
+class _RangeReader(BufferedIOBase):
+    """Asks for exactly the bytes that are read: Arrow knows best which it needs."""
+
+    def __init__(self, store: RemoteStore, key: str, location: str, size: int) -> None:
+        super().__init__()
+        self._store = store
+        self._key = key
+        self._location = location
+        self._size = size
+        self._position = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        rest = max(0, self._size - self._position)
+        length = rest if size is None or size < 0 else min(size, rest)
+        if length == 0:
+            return b""
+        with _as_os_errors(self._location):
+            content = bytes(obstore.get_range(self._store, self._key, start=self._position, length=length))
+        self._position += len(content)
+        return content
+
+    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
+        origin = {SEEK_SET: 0, SEEK_CUR: self._position, SEEK_END: self._size}[whence]
+        self._position = origin + offset
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def size(self) -> int:
+        return self._size
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+class _Upload:
+    """A sink that counts; left by an exception, the upload is given up."""
+
+    def __init__(self, inner: "obstore.WritableFile", location: str) -> None:
+        self._inner = inner
+        self._location = location
+        self._written = 0
+        self._is_open = True
+
+    def write(self, content: bytes) -> int:
+        with _as_os_errors(self._location):
+            self._inner.write(content)
+        self._written += len(content)
+        return len(content)
+
+    def tell(self) -> int:
+        return self._written
+
+    def flush(self) -> None:
+        """Parts are sent as they fill up."""
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    @property
+    def closed(self) -> bool:
+        return not self._is_open
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            with _as_os_errors(self._location):
+                self._inner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif self._is_open:
+            self._is_open = False
+            with _as_os_errors(self._location):
+                self._inner.__exit__(kind, error, trace)
 
 
 @lru_cache(maxsize=64)
@@ -136,5 +234,5 @@ def _as_os_errors(location: str) -> Iterator[None]:
         raise FileNotFoundError(f"{location} does not exist") from error
     except AlreadyExistsError:
         raise
-    except BaseError as error:
+    except (BaseError, ValueError) as error:
         raise OSError(f"{location}: {error}") from error
