@@ -156,7 +156,7 @@ def connect(
         tables = _folder_catalog(properties, store)
     else:
         tables, store = _metastore(name, properties, moved or {})
-    return Lake(IcebergSource(tables, store, clock, ids), SparkEngine(session, store), session, clock, ids)
+    return Lake(IcebergSource(tables, store, clock, ids), SparkEngine(session, store, clock), session, clock, ids)
 
 
 def _catalog_properties(catalog: str | Mapping[str, str] | None) -> tuple[str, dict[str, str]]:

@@ -124,6 +124,10 @@ class Catalog(Protocol):
         """Write the metadata and make it the newest if `base` still is. Doing it twice is the same as once."""
         ...
 
+    def abandon(self, new_location: str) -> None:
+        """After a swap that was certainly not done: remove the metadata that was written for it, and nobody else's."""
+        ...
+
     def drop(self, name: str) -> None: ...
 
 

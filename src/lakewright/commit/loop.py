@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from lakewright.commit.conflicts import conflict_of
-from lakewright.errors import CommitUnknown, RetriesExhausted
+from lakewright.errors import CommitUnknown, LakewrightError, RetriesExhausted
 from lakewright.model.changes import (
     CommitResult,
     Committed,
@@ -33,27 +33,33 @@ def publish_until_settled(
     try:
         head = table.head()
         settings = table.retry_settings(head)
-        deadline = clock.now_ms() + settings.total_ms
+        deadline = clock.seconds() + settings.total_ms / 1000
         for attempt in range(1, settings.retries_max + 2):
             conflict = conflict_of(pending.changes, pending.base, head, table.snapshot(head))
             if conflict is not None:
                 raise conflict
             staged = table.stage(head, pending.changes)
             if staged is None:
+                discard(pending.written)
                 return CommitResult(table.snapshot(head).version, attempt)
             unreferenced = False
-            match _published(table, staged, clock):
+            try:
+                outcome = _published(table, staged, clock)
+            except LakewrightError:
+                unreferenced = True
+                _abandon(table, staged)
+                raise
+            match outcome:
                 case Committed():
-                    with suppress(OSError):
+                    with suppress(OSError, LakewrightError):
                         table.clean_up(staged)
                     return CommitResult(staged.version, attempt)
                 case Unknown(reason):
                     raise _unknown(table, staged, reason)
                 case Taken():
                     unreferenced = True
-                    with suppress(OSError):
-                        table.abandon(staged)
-            if clock.now_ms() >= deadline:
+                    _abandon(table, staged)
+            if clock.seconds() >= deadline:
                 break
             clock.sleep(_wait_seconds(settings, attempt, ids.fraction()))
             head = table.head()
@@ -65,23 +71,39 @@ def publish_until_settled(
 
 
 def _published(table: TableFormat, staged: StagedCommit, clock: Clock) -> PublishOutcome:
-    """A lost answer is looked up. While the base is still the newest version the same commit may be published again:
-    it either happens now or is found to have happened."""
-    outcome = table.publish(staged)
+    """An error that was raised on purpose says that nothing was published; after any other, nobody knows."""
+    try:
+        outcome = table.publish(staged)
+    except LakewrightError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- whatever an adapter lets through, the answer is lost
+        outcome = Unknown(f"{type(error).__name__}: {error}")
     for look in range(_LOOKS_MAX):
         if not isinstance(outcome, Unknown):
-            return outcome
+            break
         clock.sleep(_LOOK_WAIT_SECONDS * 2**look)
-        try:
-            head = table.head()
-        except OSError:
-            continue
-        if table.includes(head, staged):
-            return Committed()
-        if head.token != staged.base.token:
-            return Taken()
-        outcome = table.publish(staged)
+        outcome = _looked_up(table, staged)
     return outcome
+
+
+def _looked_up(table: TableFormat, staged: StagedCommit) -> PublishOutcome:
+    """While the base is still the newest version the same commit is published again: it happens now, or has happened."""
+    try:
+        head = table.head()
+        is_still_open = (head.token, head.identity) == (staged.base.token, staged.base.identity)
+        if is_still_open:
+            outcome = table.publish(staged)
+            if not isinstance(outcome, Taken):
+                return outcome
+            head = table.head()
+        return Committed() if table.includes(head, staged) else Taken()
+    except Exception as error:  # noqa: BLE001 -- a look that fails settles nothing, whatever it meets
+        return Unknown(f"{type(error).__name__}: {error}")
+
+
+def _abandon(table: TableFormat, staged: StagedCommit) -> None:
+    with suppress(OSError, LakewrightError):
+        table.abandon(staged)
 
 
 def _unknown(table: TableFormat, staged: StagedCommit, reason: str) -> CommitUnknown:

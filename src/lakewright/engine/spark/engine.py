@@ -18,7 +18,7 @@ from lakewright.model.scan import Planned, Scan
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import PlanningTask
 from lakewright.model.types import StructType
-from lakewright.protocols import FilePruner, ObjectStore, TaskReader
+from lakewright.protocols import Clock, FilePruner, ObjectStore, TaskReader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,6 +34,7 @@ class SparkEngine:
 
     session: Session
     store: ObjectStore
+    clock: Clock
 
     def settings(self) -> SqlSettings:
         return self.session.settings()
@@ -55,7 +56,7 @@ class SparkEngine:
             return write_on_threads(table, columns, layout, self.store)
         spark = self.session.spark_with_workers
         frame = _frame(rows) if table is None else spark.createDataFrame(table)
-        return writes.write_frame(spark, frame, columns, layout, self.store)
+        return writes.write_frame(spark, frame, columns, layout, self.store, self.clock)
 
     def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> "DataFrame":
         frame = self._frame_of_files(scan)
@@ -74,7 +75,7 @@ class SparkEngine:
         return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
 
 
-def arrow_rows(rows: Any) -> pa.Table | None:
+def arrow_rows(rows: object) -> pa.Table | None:
     """Incoming rows as an Arrow table, if they are in this process; None for a DataFrame of Spark."""
     if isinstance(rows, pa.Table):
         return rows

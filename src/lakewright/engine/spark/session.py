@@ -28,7 +28,7 @@ _MISSING_MODULE = re.compile(r"No module named '(lakewright|pyarrow|pandas)")
 class Session:
     """A session that is started when something first needs it. `given` is one that the user made."""
 
-    given: Any = None
+    given: SparkSession | None = None
     _started: Any = field(default=None, repr=False)
     _workers_checked: bool = field(default=False, repr=False)
 
@@ -39,7 +39,7 @@ class Session:
     @property
     def spark(self) -> SparkSession:
         if self.given is not None:
-            return self.given  # type: ignore[no-any-return]  # -- the type of a Connect session differs from the classic one
+            return self.given
         if self._started is None:
             self._started = start_local_session()
         return self._started  # type: ignore[no-any-return]  # -- as above
@@ -74,6 +74,7 @@ def start_local_session() -> SparkSession:
     for name, value in {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.log.level": "ERROR",
         "spark.driver.memory": f"{max(1, _memory_bytes() // 4 // _GIB)}g",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
         "spark.sql.shuffle.partitions": str(2 * cores),
@@ -81,9 +82,7 @@ def start_local_session() -> SparkSession:
         "spark.ui.showConsoleProgress": "false",
     }.items():
         builder = builder.config(name, value)
-    spark: SparkSession = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return builder.getOrCreate()  # type: ignore[no-any-return]  # -- the builder is typed for two kinds of session
 
 
 def check_java() -> None:

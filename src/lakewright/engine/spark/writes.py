@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from time import sleep
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -23,7 +22,7 @@ from lakewright.model.layout import Distribution, WriteLayout
 from lakewright.model.partitioning import Bucket, Day, Hour, Identity, Month, PartitionField, Truncate, Void, Year
 from lakewright.model.sorting import SortField
 from lakewright.model.types import Primitive
-from lakewright.protocols import ObjectStore
+from lakewright.protocols import Clock, ObjectStore
 
 _BATCH_ROWS = 100_000
 _OUR_ERROR = re.compile(r"lakewright\.errors\.(\w+): (.*)")
@@ -37,6 +36,7 @@ def write_frame(
     columns: tuple[ColumnAssignment, ...],
     layout: WriteLayout,
     store: ObjectStore,
+    clock: Clock,
 ) -> tuple[DataFile, ...]:
     """Write the rows as one job. When it fails or is interrupted, its tasks are stopped and their files removed."""
     arranged = _arranged(_selected(frame, columns), layout)
@@ -49,7 +49,7 @@ def write_frame(
     except BaseException as error:
         with suppress(Exception):
             spark.interruptTag(tag)
-        sweep(layout, store)
+        sweep(layout, store, clock)
         ours = error_of_ours(error)
         if ours is not None:
             raise ours from error
@@ -59,7 +59,7 @@ def write_frame(
     return tuple(file for row in outcomes for file in pickle.loads(bytes(row["files"])))  # noqa: S301 -- our own workers' words
 
 
-def sweep(layout: WriteLayout, store: ObjectStore) -> None:
+def sweep(layout: WriteLayout, store: ObjectStore, clock: Clock) -> None:
     """Remove the files of an abandoned write. Tasks that are being stopped may still finish one, so look again."""
     for _ in range(_SWEEPS_MAX):
         found = [stored.location for stored in store.list(layout.location.root) if layout.write_id in stored.location]
@@ -68,7 +68,7 @@ def sweep(layout: WriteLayout, store: ObjectStore) -> None:
         for location in found:
             with suppress(OSError):
                 store.delete(location)
-        sleep(_SWEEP_WAIT_SECONDS)
+        clock.sleep(_SWEEP_WAIT_SECONDS)
 
 
 def error_of_ours(error: BaseException) -> errors.LakewrightError | None:

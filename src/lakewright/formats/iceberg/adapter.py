@@ -159,21 +159,21 @@ class IcebergTable:
         return self.catalog.swap(self.name, base, staged.metadata_location, staged.content)
 
     def includes(self, head: Head, staged: StagedCommit) -> bool:
-        """By the snapshot, which stays when later commits follow; a change without one by its metadata file."""
+        """By the snapshot, which stays when later commits follow; a change without one by its metadata file, as far as
+        that is ours: in a folder, a winner's has the same name."""
         assert isinstance(staged, IcebergStaged)
         metadata = _metadata(head)
         if staged.version != _metadata(staged.base).current_snapshot_id:
             return staged.version in metadata.snapshots
         logged = {item["metadata-file"] for item in metadata.document.get("metadata-log") or ()}
-        return staged.metadata_location in logged | {metadata.location}
+        is_named = staged.metadata_location in logged | {metadata.location}
+        return is_named and self.store.read(staged.metadata_location) == staged.content
 
     def abandon(self, staged: StagedCommit) -> None:
-        """The metadata file of a lost swap has a name of its own in a metastore; in a folder it is the winner's."""
         assert isinstance(staged, IcebergStaged)
         for location in staged.locations:
             self.store.delete(location)
-        if not isinstance(self.catalog, FolderCatalog):
-            self.store.delete(staged.metadata_location)
+        self.catalog.abandon(staged.metadata_location)
 
     def clean_up(self, staged: StagedCommit) -> None:
         own_place = f"{_metadata(staged.base).table_location}/"
@@ -278,8 +278,7 @@ class IcebergSource:
                 f"whether table {name} was created is not known: {outcome.reason}; look before you retry"
             )
         if isinstance(outcome, Taken):
-            if catalog is self.catalog:
-                self.store.delete(first)
+            catalog.abandon(first)
             raise InvalidRequest(f"table {name} exists already")
         return self._table(name, catalog)
 

@@ -12,10 +12,11 @@ from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.protocols import ObjectStore, TablePointer
 
-_NUMBERED = re.compile(r"v(\d+)((?:\.gz)?\.metadata\.json(?:\.gz)?)")
+_NUMBERED = re.compile(r"v(\d+)(?:\.gz\.metadata\.json|\.metadata\.json|\.metadata\.json\.gz)")
 _METASTORE_FILE = re.compile(r"(\d+)-[^/]*\.metadata\.json(?:\.gz)?|\d+-[^/]*\.gz\.metadata\.json")
 _HINT = "version-hint.text"
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
+_ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
 
 
 @dataclass(frozen=True)
@@ -30,50 +31,77 @@ class FolderCatalog:
         if self.warehouse is None:
             return ()
         root = self.warehouse.rstrip("/")
-        roots = {
-            stored.location[len(root) + 1 :].rpartition("/metadata/")[0]
-            for stored in self.store.list(root)
-            if _NUMBERED.fullmatch(stored.location.rpartition("/")[2])
-        }
-        return tuple(sorted(folder.replace("/", ".") for folder in roots))
+        places = (stored.location[len(root) + 1 :].rpartition("/metadata/") for stored in self.store.list(root))
+        folders = {folder for folder, _, file_name in places if folder and _NUMBERED.fullmatch(file_name)}
+        return tuple(sorted(folder.replace("/", ".") for folder in folders))
 
     def load(self, name: str) -> TablePointer:
         root = self.location_for(name)
-        versions = self._versions(root)
+        versions = self._versions(f"{root}/metadata")
         if not versions:
             raise self._nothing_there(root)
-        return TablePointer(versions[max(versions)])
+        newest = versions[max(versions)]
+        if len(newest) > 1:
+            raise CorruptTable(f"{' and '.join(newest)} are both version {max(versions)} of one table")
+        return TablePointer(newest[0])
 
     def location_for(self, name: str) -> str:
         if "/" in name:
             return name.rstrip("/")
         if self.warehouse is None:
             raise InvalidRequest(f"{name!r} is not the location of a table; a location has a slash in it")
-        return "/".join([self.warehouse.rstrip("/"), *name.split(".")])
+        parts = name.split(".")
+        if not all(parts):
+            raise InvalidRequest(f"{name!r} does not name a table; a name is a word, or words with dots between them")
+        return "/".join([self.warehouse.rstrip("/"), *parts])
 
     def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        number = 1 if base.metadata_location is None else version_number(base.metadata_location) + 1
-        return f"{metadata_folder}/v{number}{_GZIP if compressed else _PLAIN}"
+        """Beside its predecessor, wherever the table says that its metadata goes: nobody would find it elsewhere."""
+        ending = _GZIP if compressed else _PLAIN
+        if base.metadata_location is None:
+            return f"{metadata_folder}/v1{ending}"
+        folder = base.metadata_location.rpartition("/")[0]
+        return f"{folder}/v{version_number(base.metadata_location) + 1}{ending}"
 
     def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
-        """Both names of a version count, so the other one must be free as well."""
+        """A version has several names, and all must be free.
+
+        A name can also be free because later versions let go of the one that had it: what lies below a newer version was
+        not necessarily ever the newest, so its writer has to look.
+        """
         folder, number = new_location.rpartition("/")[0], version_number(new_location)
-        other = f"{folder}/v{number}{_PLAIN if new_location.endswith(_GZIP) else _GZIP}"
+        if folder != f"{self.location_for(name)}/metadata":
+            raise InvalidRequest(
+                f"the metadata of a table in a folder lies in that folder: {name} cannot have it in {folder}; leave out "
+                "location and write.metadata.path"
+            )
         try:
-            if self.store.exists(other) or not self.store.put_if_absent(new_location, content):
-                return Committed() if self._is_ours(new_location, content) else Taken()
+            others = [f"{folder}/v{number}{ending}" for ending in _ENDINGS]
+            is_free = not any(self.store.exists(other) for other in others if other != new_location)
+            if not (is_free and self.store.put_if_absent(new_location, content)):
+                if not self._is_ours(new_location, content):
+                    return Taken()
+            newest = max(self._versions(folder))
         except OSError as error:
             return Unknown(str(error))
+        if newest > number:
+            return Unknown(f"{new_location} was written when there was a version {newest}")
         self._hint(folder, number)
         return Committed()
 
+    def abandon(self, new_location: str) -> None:
+        """A lost swap wrote nothing: what has that name is the winner's."""
+
     def drop(self, name: str) -> None:
-        """The metadata is what makes the folder a table; newest first, so that no older version comes to light."""
-        versions = self._versions(self.location_for(name))
+        """The metadata is what makes the folder a table; oldest first, so that no older version comes to light."""
+        folder = f"{self.location_for(name)}/metadata"
+        versions = self._versions(folder)
         if not versions:
             raise self._nothing_there(self.location_for(name))
-        for number in sorted(versions, reverse=True):
-            self.store.delete(versions[number])
+        for number in sorted(versions):
+            for location in versions[number]:
+                self.store.delete(location)
+        self.store.delete(f"{folder}/{_HINT}")
 
     def _is_ours(self, location: str, content: bytes) -> bool:
         try:
@@ -81,16 +109,14 @@ class FolderCatalog:
         except FileNotFoundError:
             return False
 
-    def _versions(self, root: str) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for stored in self.store.list(f"{root}/metadata"):
-            folder, _, file_name = stored.location.rpartition("/")
+    def _versions(self, folder: str) -> dict[int, list[str]]:
+        """The files of each version; more than one are a defect."""
+        found: dict[int, list[str]] = {}
+        for stored in self.store.list(folder):
+            parent, _, file_name = stored.location.rpartition("/")
             numbered = _NUMBERED.fullmatch(file_name)
-            if numbered and folder == f"{root}/metadata":
-                number = int(numbered[1])
-                if number in found:
-                    raise CorruptTable(f"{found[number]} and {stored.location} are both version {number} of one table")
-                found[number] = stored.location
+            if numbered and parent == folder:
+                found.setdefault(int(numbered[1]), []).append(stored.location)
         return found
 
     def _nothing_there(self, root: str) -> InvalidRequest:
@@ -137,6 +163,9 @@ class FixedMetadata:
         raise Unsupported(self.read_only_because)
 
     def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+        raise Unsupported(self.read_only_because)
+
+    def abandon(self, new_location: str) -> None:
         raise Unsupported(self.read_only_because)
 
     def drop(self, name: str) -> None:

@@ -43,6 +43,10 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIcebergCatalog:
         raise InvalidRequest(f"catalog {name!r} cannot be opened: {error}") from error
 
 
+class _MovedOn(Exception):
+    """The catalog points elsewhere than at the base of a swap."""
+
+
 @dataclass(frozen=True)
 class MetastoreTables:
     """The tables of one metastore catalog."""
@@ -95,7 +99,7 @@ class MetastoreTables:
                 swapped = self._swap_sql(self.catalog, name, base.metadata_location, new_location)
             else:
                 swapped = swap_staged(self._metastore(), name, base.metadata_location, new_location, content)
-        except (CommitFailedException, TableAlreadyExistsError, IntegrityError):
+        except (_MovedOn, CommitFailedException, TableAlreadyExistsError, IntegrityError):
             swapped = False
         except LakewrightError:
             raise
@@ -104,6 +108,9 @@ class MetastoreTables:
         if swapped:
             return Committed()
         return Committed() if self._location(name) == new_location else Taken()
+
+    def abandon(self, new_location: str) -> None:
+        self.store.delete(new_location)
 
     def drop(self, name: str) -> None:
         """The catalog forgets the table; its files stay."""
@@ -169,7 +176,7 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
 
     def stage(current: Any, *_: Any) -> StagedTable:
         if (None if current is None else current.metadata_location) != base:
-            raise CommitFailedException(f"{name} has moved on")
+            raise _MovedOn
         return staged
 
     replaced: Any = catalog

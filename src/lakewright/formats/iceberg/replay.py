@@ -1,11 +1,8 @@
 """What is a table at one version, according to its metadata and the manifest list of that version?"""
 
-from collections.abc import Mapping
-from typing import Any
-
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
-from lakewright.formats.iceberg.records.metadata import Metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.model.types import UnreadableType
@@ -13,7 +10,7 @@ from lakewright.model.types import UnreadableType
 _TOTALS = {"total-data-files": "files", "total-records": "rows", "total-files-size": "bytes"}
 
 
-def snapshot_node(metadata: Metadata, version: int | None) -> Mapping[str, Any] | None:
+def snapshot_node(metadata: Metadata, version: int | None) -> Document | None:
     """The record of a snapshot: the current one when no version is asked for; None when nothing was ever written."""
     if version is None:
         current = metadata.current_snapshot_id
@@ -27,7 +24,7 @@ def snapshot_node(metadata: Metadata, version: int | None) -> Mapping[str, Any] 
     )
 
 
-def manifest_list_location(metadata: Metadata, node: Mapping[str, Any]) -> str:
+def manifest_list_location(metadata: Metadata, node: Document) -> str:
     location = node.get("manifest-list")
     if location:
         return str(location)
@@ -40,7 +37,7 @@ def manifest_list_location(metadata: Metadata, node: Mapping[str, Any]) -> str:
 
 
 def snapshot_of(
-    metadata: Metadata, node: Mapping[str, Any] | None, manifests: tuple[Manifest, ...], *, current: bool
+    metadata: Metadata, node: Document | None, manifests: tuple[Manifest, ...], *, current: bool
 ) -> Snapshot:
     """The current version has the table's current schema, an older one the schema that it was written with."""
     schema = metadata.schema

@@ -27,11 +27,15 @@ class AvroFile:
     records: Iterator[Mapping[str, Any]]
 
 
+class _NotAvro(Exception):
+    """The bytes, or what their header says, are not what a manifest or manifest list has."""
+
+
 def read_avro(content: bytes) -> AvroFile:
-    """Raises ValueError, EOFError or another error of the decoder when the bytes are no Avro file."""
+    """Raises an error of the decoder, whichever, when the bytes are no Avro file: callers know whose bytes they are."""
     source = BytesIO(content)
     if source.read(4) != _MAGIC:
-        raise ValueError("it does not begin as an Avro file does")
+        raise _NotAvro("it does not begin as an Avro file does")
     header: Any = fastavro.schemaless_reader(source, _HEADER_MAP_SCHEMA, None)
     schema = json.loads(header["avro.schema"])
     rewritten = BytesIO()
@@ -63,7 +67,7 @@ def member_schema(record_schema: Mapping[str, Any], field_id: int) -> Mapping[st
             node = field["type"]
             options = node if isinstance(node, list) else [node]
             return next(option for option in options if isinstance(option, dict))
-    raise KeyError(field_id)
+    raise _NotAvro(f"it has no field with the id {field_id}")
 
 
 def _without_logical_types(node: Any) -> Any:

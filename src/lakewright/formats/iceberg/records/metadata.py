@@ -87,7 +87,7 @@ class Metadata:
         raise CorruptTable(f"{self.location} names sort order {default} as its default and does not have it")
 
     @cached_property
-    def snapshots(self) -> Mapping[int, Mapping[str, Any]]:
+    def snapshots(self) -> Mapping[int, Document]:
         return {node["snapshot-id"]: node for node in self.document.get("snapshots") or ()}
 
     @cached_property
@@ -124,8 +124,8 @@ def parse_metadata(location: str, content: bytes) -> Metadata:
     for name in _COUNTERS.get(version, ()):
         if not isinstance(document.get(name), int):
             raise CorruptTable(
-                f"{location} has {name} {document.get(name)!r}, which format version {version} requires to be a number; "
-                "the metadata is damaged"
+                f"{location} has {name} {document.get(name)!r}; format version {version} requires a number there, "
+                "so the metadata is damaged"
             )
     metadata = Metadata(location, document)
     _check_required_parts(metadata)
