@@ -1,0 +1,294 @@
+"""Does a format adapter keep the promises of `TableFormat` and `TableSource`? One suite, run for each of them.
+
+A test class of an adapter inherits `FormatConformance` and gives a pytest fixture named `ground`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from lakewright.errors import InvalidRequest, LakewrightError
+from lakewright.model.changes import AppendFiles, Committed, Head, StagedCommit, Taken, UpgradeFormat
+from lakewright.model.files import DataFile
+from lakewright.model.layout import WriteLayout
+from lakewright.model.snapshot import Snapshot
+from lakewright.protocols import ObjectStore, TableFormat, TableSource
+from lakewright.testing.tables import TableBuilder
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the suite works on. What a format does not have is None, and its tests pass."""
+
+    source: TableSource
+    store: ObjectStore
+    name: str
+    """A name for a table that does not exist yet."""
+    format_version: int
+    newest_version: int
+    opened_read_only: Callable[[TableFormat], TableFormat] | None = None
+    """Opens a table in a way in which it cannot be changed."""
+    plant: Callable[[TableFormat], None] | None = None
+    """Writes into the newest records of a table what no version of the format's specification knows."""
+    planted: Callable[[TableFormat], bool] | None = None
+    """Whether all that was planted is in the newest records."""
+    builder: TableBuilder = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "builder", TableBuilder(self.source))
+
+    def table(self) -> TableFormat:
+        return self.builder.create(self.name, format_version=self.format_version)
+
+    def files(self, table: TableFormat, version: int | None = None) -> dict[str, int]:
+        """The live files of a version with their counts of rows."""
+        snapshot = table.snapshot(table.head(), version)
+        reader = table.reader(snapshot)
+        found = [file for task in snapshot.tasks for file in reader(task, self.store)]
+        assert len({file.location for file in found}) == len(found), "a file is listed twice"
+        return {file.location: file.record_count for file in found}
+
+    def objects(self, table: TableFormat) -> dict[str, bytes]:
+        root = table.snapshot(table.head()).location
+        return {stored.location: self.store.read(stored.location) for stored in self.store.list(root)}
+
+    def staged(self, table: TableFormat, head: Head, *files: DataFile) -> StagedCommit:
+        staged = table.stage(head, AppendFiles(files, table.snapshot(head).schema.schema_id))
+        assert staged is not None
+        return staged
+
+
+class FormatConformance:
+    """Inherit, and give the fixture `ground`."""
+
+    def test_a_new_table_is_empty_and_can_be_opened_by_its_name(self, ground: Ground) -> None:
+        ground.table()
+        table = ground.source.open(ground.name)
+        snapshot = table.snapshot(table.head())
+        assert snapshot.version is None
+        assert snapshot.tasks == ()
+        assert [child.name for child in snapshot.schema.fields] == ["id", "region"]
+        assert table.history(table.head()) == ()
+
+    def test_a_name_that_is_taken_is_refused_and_its_table_left_alone(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.builder.append_rows(table, 3)
+        before = ground.objects(table)
+        assert isinstance(_error_of(ground.table), InvalidRequest)
+        assert ground.objects(table) == before
+        assert list(ground.files(table).values()) == [3]
+
+    def test_a_name_that_is_taken_by_an_empty_table_is_refused_too(self, ground: Ground) -> None:
+        table = ground.table()
+        before = ground.objects(table)
+        assert isinstance(_error_of(ground.table), InvalidRequest)
+        assert ground.objects(table) == before
+
+    def test_a_table_that_is_not_there_is_refused(self, ground: Ground) -> None:
+        assert isinstance(_error_of(lambda: ground.source.open(ground.name).head()), InvalidRequest)
+
+    def test_a_dropped_table_is_gone_and_its_name_is_free(self, ground: Ground) -> None:
+        ground.table()
+        ground.source.drop(ground.name)
+        assert isinstance(_error_of(lambda: ground.source.open(ground.name).head()), InvalidRequest)
+        assert ground.table().history(ground.source.open(ground.name).head()) == ()
+
+    def test_a_table_made_again_under_the_same_name_has_another_identity(self, ground: Ground) -> None:
+        before = ground.table().head().identity
+        ground.source.drop(ground.name)
+        assert ground.table().head().identity != before
+
+    def test_appended_files_are_there_with_those_from_before(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.builder.append_rows(table, 1, 2)
+        ground.builder.append_rows(table, 3)
+        assert sorted(ground.files(table).values()) == [1, 2, 3]
+
+    def test_another_handle_sees_what_was_committed(self, ground: Ground) -> None:
+        ground.builder.append_rows(ground.table(), 4)
+        assert list(ground.files(ground.source.open(ground.name)).values()) == [4]
+
+    def test_the_totals_are_those_of_all_files(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.builder.append_rows(table, 1, 2)
+        ground.builder.append_rows(table, 3)
+        totals = table.snapshot(table.head()).totals
+        assert (totals["files"], totals["rows"]) == (3, 6)
+
+    def test_every_version_is_in_the_history_and_keeps_its_files(self, ground: Ground) -> None:
+        table = ground.table()
+        versions = [ground.builder.append_rows(table, count) for count in (1, 2, 3)]
+        assert [entry.version for entry in table.history(table.head())] == versions
+        assert sorted(ground.files(table, versions[1]).values()) == [1, 2]
+
+    def test_times_in_the_history_rise(self, ground: Ground) -> None:
+        table = ground.table()
+        for count in (1, 2, 3):
+            ground.builder.append_rows(table, count)
+        times = [entry.timestamp_ms for entry in table.history(table.head())]
+        assert times == sorted(set(times))
+
+    def test_a_version_that_is_not_known_is_refused(self, ground: Ground) -> None:
+        table = ground.table()
+        known = ground.builder.append_rows(table, 1)
+        assert isinstance(_error_of(lambda: table.snapshot(table.head(), known + 10**9)), InvalidRequest)
+
+    def test_the_summary_of_a_version_is_kept(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.builder.append(table, summary={"batch": "17"})
+        assert table.history(table.head())[-1].summary["batch"] == "17"
+
+    def test_staging_shows_nothing(self, ground: Ground) -> None:
+        table = ground.table()
+        head = table.head()
+        ground.staged(table, head, ground.builder.file(table, 5))
+        assert table.head().token == head.token
+        assert ground.files(table) == {}
+
+    def test_publishing_twice_is_publishing_once(self, ground: Ground) -> None:
+        table = ground.table()
+        staged = ground.staged(table, table.head(), ground.builder.file(table, 5))
+        assert [table.publish(staged), table.publish(staged)] == [Committed(), Committed()]
+        assert list(ground.files(table).values()) == [5]
+
+    def test_the_second_of_two_attempts_on_one_base_is_taken(self, ground: Ground) -> None:
+        table = ground.table()
+        head = table.head()
+        first = ground.staged(table, head, ground.builder.file(table, 1))
+        second = ground.staged(table, head, ground.builder.file(table, 2))
+        assert table.publish(first) == Committed()
+        assert table.publish(second) == Taken()
+        assert list(ground.files(table).values()) == [1]
+
+    def test_an_attempt_is_found_in_the_version_that_it_made_and_in_later_ones(self, ground: Ground) -> None:
+        table = ground.table()
+        head = table.head()
+        staged = ground.staged(table, head, ground.builder.file(table, 1))
+        assert not table.includes(head, staged)
+        table.publish(staged)
+        assert table.includes(table.head(), staged)
+        ground.builder.append_rows(table, 2)
+        assert table.includes(table.head(), staged)
+
+    def test_an_attempt_that_lost_is_found_in_no_version(self, ground: Ground) -> None:
+        table = ground.table()
+        lost = ground.staged(table, table.head(), ground.builder.file(table, 1))
+        ground.builder.append_rows(table, 2)
+        assert not table.includes(table.head(), lost)
+        table.publish(lost)
+        assert not table.includes(table.head(), lost)
+
+    def test_an_upgrade_that_lost_is_found_in_no_version(self, ground: Ground) -> None:
+        table = ground.table()
+        lost = table.stage(table.head(), UpgradeFormat(ground.newest_version))
+        if lost is not None:
+            ground.builder.append_rows(table, 2)
+            assert not table.includes(table.head(), lost)
+            assert table.publish(lost) == Taken()
+
+    def test_an_upgrade_is_found_in_the_version_that_it_made_and_in_later_ones(self, ground: Ground) -> None:
+        table = ground.table()
+        staged = table.stage(table.head(), UpgradeFormat(ground.newest_version))
+        if staged is not None:
+            assert not table.includes(table.head(), staged)
+            assert table.publish(staged) == Committed()
+            assert table.includes(table.head(), staged)
+            ground.builder.append_rows(table, 2)
+            assert table.includes(table.head(), staged)
+
+    def test_an_abandoned_attempt_leaves_exactly_what_was_there(self, ground: Ground) -> None:
+        table = ground.table()
+        head = table.head()
+        before_staging = ground.objects(table)
+        staged = ground.staged(table, head, ground.builder.file(table, 1))
+        table.abandon(staged)
+        assert ground.objects(table) == before_staging
+
+    def test_an_attempt_abandoned_after_it_lost_leaves_the_winner_whole(self, ground: Ground) -> None:
+        table = ground.table()
+        head = table.head()
+        ground.builder.append_rows(table, 1)
+        after_the_winner = ground.objects(table)
+        lost = ground.staged(table, head, ground.builder.file(table, 2))
+        assert table.publish(lost) == Taken()
+        table.abandon(lost)
+        assert ground.objects(table) == after_the_winner
+
+    def test_cleaning_up_after_a_commit_removes_nothing_unless_the_table_says_so(self, ground: Ground) -> None:
+        table = ground.table()
+        staged = ground.staged(table, table.head(), ground.builder.file(table, 1))
+        table.publish(staged)
+        before = ground.objects(table)
+        table.clean_up(staged)
+        assert ground.objects(table) == before
+
+    def test_an_upgraded_table_keeps_its_files_and_history(self, ground: Ground) -> None:
+        table = ground.table()
+        version = ground.builder.append_rows(table, 1, 2)
+        staged = table.stage(table.head(), UpgradeFormat(ground.newest_version))
+        assert staged is None or table.publish(staged) == Committed()
+        ground.builder.append_rows(table, 3)
+        assert sorted(ground.files(table).values()) == [1, 2, 3]
+        assert sorted(ground.files(table, version).values()) == [1, 2]
+
+    def test_upgrading_to_the_version_that_a_table_has_changes_nothing(self, ground: Ground) -> None:
+        table = ground.table()
+        assert table.stage(table.head(), UpgradeFormat(ground.format_version)) is None
+
+    def test_a_format_version_that_does_not_exist_is_refused(self, ground: Ground) -> None:
+        table = ground.table()
+        before = ground.objects(table)
+        for version in (ground.format_version - 1, ground.newest_version + 1):
+            error = _error_of(lambda version=version: table.stage(table.head(), UpgradeFormat(version)))  # type: ignore[misc]  # mypy cannot infer a lambda's default
+            assert isinstance(error, InvalidRequest)
+        assert ground.objects(table) == before
+
+    def test_what_no_specification_knows_survives_appends_and_upgrades(self, ground: Ground) -> None:
+        if ground.plant is None or ground.planted is None:
+            return
+        table = ground.table()
+        ground.builder.append_rows(table, 1)
+        ground.plant(table)
+        ground.builder.append_rows(table, 2)
+        assert ground.planted(table)
+        staged = table.stage(table.head(), UpgradeFormat(ground.newest_version))
+        assert staged is None or table.publish(staged) == Committed()
+        ground.builder.append_rows(table, 3)
+        assert ground.planted(table)
+        assert sorted(ground.files(table).values()) == [1, 2, 3]
+
+    def test_a_table_opened_for_reading_says_why_and_takes_no_commit(self, ground: Ground) -> None:
+        if ground.opened_read_only is None:
+            return
+        table = ground.table()
+        ground.builder.append_rows(table, 1)
+        fixed = ground.opened_read_only(table)
+        assert fixed.capabilities.read_only_because
+        before = ground.objects(table)
+        assert isinstance(_error_of(lambda: ground.builder.append_rows(fixed, 2)), LakewrightError)
+        assert ground.objects(table) == before
+        assert list(ground.files(fixed).values()) == [1]
+
+    def test_the_layout_is_of_the_newest_schema_and_its_files_lie_with_the_table(self, ground: Ground) -> None:
+        table = ground.table()
+        snapshot: Snapshot = table.snapshot(table.head())
+        layout: WriteLayout = table.layout(snapshot, "a-write")
+        assert layout.schema == snapshot.schema
+        assert layout.location.root.startswith(snapshot.location)
+        assert layout.write_id == "a-write"
+
+    def test_records_of_a_file_come_back_as_they_were_written(self, ground: Ground) -> None:
+        table = ground.table()
+        file = replace(ground.builder.file(table, 7), split_offsets=(4, 2000), size_bytes=4711)
+        ground.builder.append(table, file)
+        snapshot = table.snapshot(table.head())
+        read = [each for task in snapshot.tasks for each in table.reader(snapshot)(task, ground.store)]
+        shown = [replace(each, data_sequence_number=None, first_row_id=None) for each in read]
+        assert shown == [file]
+
+
+def _error_of(action: Callable[[], object]) -> BaseException | None:
+    try:
+        action()
+    except LakewrightError as error:
+        return error
+    return None

@@ -1,0 +1,1 @@
+"""Does each format behave as the protocols promise?"""

@@ -1,0 +1,92 @@
+"""Does the Iceberg adapter keep the promises of a table format, for each format version and kind of catalog?"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakewright.formats.iceberg.adapter import IcebergSource
+from lakewright.formats.iceberg.catalog import FolderCatalog
+from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog
+from lakewright.protocols import Catalog, ObjectStore, TableFormat
+from lakewright.storage.locations import Storage
+from lakewright.testing.conformance import FormatConformance, Ground
+from lakewright.testing.memory import MemoryStore
+from lakewright.testing.steady import CountingIds, FixedClock
+
+MARK = "not-in-any-specification"
+
+
+def folder_in_memory(_: Path) -> tuple[Catalog, ObjectStore]:
+    store = MemoryStore()
+    return FolderCatalog(store, "memory://warehouse"), store
+
+
+def folder_on_disk(root: Path) -> tuple[Catalog, ObjectStore]:
+    return FolderCatalog(Storage(), f"file://{root}/a wärehouse"), Storage()
+
+
+def sqlite_on_disk(root: Path) -> tuple[Catalog, ObjectStore]:
+    catalog = open_catalog("judged", sqlite_properties(root))
+    return MetastoreTables(catalog, Storage()), Storage()
+
+
+def sqlite_properties(root: Path) -> dict[str, str]:
+    return {"type": "sql", "uri": f"sqlite:///{root}/catalog.db", "warehouse": f"file://{root}/warehouse"}
+
+
+@pytest.fixture(params=[1, 2, 3])
+def format_version(request: pytest.FixtureRequest) -> int:
+    version: int = request.param
+    return version
+
+
+@pytest.fixture(params=[folder_in_memory, folder_on_disk, sqlite_on_disk], ids=lambda made: made.__name__)
+def ground(request: pytest.FixtureRequest, tmp_path: Path, format_version: int) -> Ground:
+    make: Callable[[Path], tuple[Catalog, ObjectStore]] = request.param
+    catalog, store = make(tmp_path)
+    source = IcebergSource(catalog, store, FixedClock(), CountingIds())
+    return Ground(
+        source=source,
+        store=store,
+        name="sales.orders",
+        format_version=format_version,
+        newest_version=3,
+        opened_read_only=lambda table: source.open_location(table.head().token, guess=False),
+        plant=lambda table: plant(table, store),
+        planted=lambda table: planted(table, store),
+    )
+
+
+class TestIceberg(FormatConformance):
+    pass
+
+
+def plant(table: TableFormat, store: ObjectStore) -> None:
+    """Into every object of the document, at every level."""
+    location = table.head().token
+    document = json.loads(store.read(location))
+    for node in nodes(document):
+        node[MARK] = {"of": sorted(node)}
+    store.write(location, json.dumps(document).encode())
+
+
+def planted(table: TableFormat, store: ObjectStore) -> bool:
+    """Whether the document, and the oldest of whatever it has a list of, still has the mark."""
+    document = json.loads(store.read(table.head().token))
+    oldest = [document[key][0] for key in ("schemas", "partition-specs", "sort-orders", "snapshots")]
+    logs = [document[key][0] for key in ("snapshot-log", "metadata-log")]
+    inner = [document["refs"]["main"], oldest[0]["fields"][0], document["snapshots"][0]["summary"]]
+    return all(MARK in node for node in (document, *oldest, *logs, *inner))
+
+
+def nodes(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        for child in list(value.values()):
+            yield from nodes(child)
+        yield value
+    elif isinstance(value, list):
+        for child in value:
+            yield from nodes(child)

@@ -1,0 +1,50 @@
+"""How do operations run without Spark? An engine for Arrow tables that reads and writes as SparkEngine does for them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
+from lakewright.engine.arrow.read import FileReader
+from lakewright.engine.arrow.types import arrow_schema, columns_of_schema
+from lakewright.model.assignment import ColumnAssignment
+from lakewright.model.files import DataFile
+from lakewright.model.layout import WriteLayout
+from lakewright.model.scan import Planned, Scan
+from lakewright.model.session import SqlSettings
+from lakewright.model.snapshot import PlanningTask
+from lakewright.model.types import StructType
+from lakewright.protocols import FilePruner, ObjectStore, TaskReader
+
+
+@dataclass(frozen=True)
+class InProcessEngine:
+    """Conditions prune files and are not evaluated on rows."""
+
+    store: ObjectStore
+
+    def settings(self) -> SqlSettings:
+        return SqlSettings()
+
+    def is_case_sensitive(self) -> bool:
+        return False
+
+    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned:
+        return plan_on_threads(tasks, reader, pruner, self.store)
+
+    def columns_of(self, rows: pa.Table) -> StructType:
+        return columns_of_schema(rows.schema)
+
+    def write(self, rows: pa.Table, columns: tuple[ColumnAssignment, ...], layout: WriteLayout) -> tuple[DataFile, ...]:
+        return write_on_threads(rows, columns, layout, self.store)
+
+    def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> Any:
+        """All rows, at once, as an Arrow table."""
+        reader = FileReader(scan.fields, dict(scan.specs), scan.table)
+        batches = [batch for file in scan.files for batch in reader.batches(file, self.store)]
+        return pa.Table.from_batches(batches, arrow_schema(scan.fields)).select(list(columns))
+
+    def discard(self, locations: Iterable[str]) -> None:
+        discard_files(locations, self.store)
