@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, Unsupported
+from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest
 from lakewright.formats.iceberg.catalog import FixedMetadata, FolderCatalog, is_metadata_file, newest_by_guess
 from lakewright.formats.iceberg.encode import (
     Attempt,
@@ -16,8 +16,9 @@ from lakewright.formats.iceberg.encode import (
     new_document,
     with_metadata_log,
 )
-from lakewright.formats.iceberg.records.manifests import Entry, Manifest, Status, read_manifest, read_manifest_list
-from lakewright.formats.iceberg.records.metadata import Metadata, parse_metadata, render_metadata
+from lakewright.formats.iceberg.planning import DecodedManifests, ManifestReader
+from lakewright.formats.iceberg.records.manifests import Manifest, Status, read_manifest_list, unlisted_manifest
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, parse_metadata, render_metadata
 from lakewright.formats.iceberg.replay import (
     history_of,
     manifest_list_location,
@@ -38,10 +39,8 @@ from lakewright.model.changes import (
     UpgradeFormat,
 )
 from lakewright.model.creation import NewTable
-from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.partitioning import PartitionSpec
-from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
+from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, ObjectStore, TablePointer
 
 _LOG_ENTRIES_MAX = 100
@@ -61,33 +60,6 @@ class IcebergStaged(StagedCommit):
 
 
 @dataclass(frozen=True)
-class ManifestReader:
-    """Reads the live data files that a manifest lists."""
-
-    specs: Mapping[int, PartitionSpec]
-    table: str
-
-    def __call__(self, task: PlanningTask, store: ObjectStore) -> Iterable[DataFile]:
-        assert isinstance(task, Manifest)
-        for entry in self.entries(task, store):
-            if entry.status is not Status.DELETED:
-                yield entry.file
-
-    def entries(self, manifest: Manifest, store: ObjectStore) -> Iterable[Entry]:
-        try:
-            content = store.read(manifest.location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"manifest {manifest.location} of table {self.table} is missing") from error
-        for entry in read_manifest(manifest, content, self.specs, self.table):
-            if entry.file.file_format != "parquet" and entry.status is not Status.DELETED:
-                raise Unsupported(
-                    f"file {entry.file.location} of table {self.table} is {entry.file.file_format.upper()}; only Parquet "
-                    "data files are read"
-                )
-            yield entry
-
-
-@dataclass(frozen=True)
 class IcebergTable:
     """One table, by the name that its catalog knows it by."""
 
@@ -96,6 +68,7 @@ class IcebergTable:
     store: ObjectStore
     clock: Clock
     ids: Ids
+    decoded: DecodedManifests = field(default_factory=DecodedManifests, repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -113,11 +86,11 @@ class IcebergTable:
     def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
         metadata = _metadata(head)
         node = snapshot_node(metadata, version)
-        manifests = () if node is None else self._manifests(metadata, manifest_list_location(metadata, node))
+        manifests = () if node is None else self._manifests(metadata, node)
         return snapshot_of(metadata, node, manifests, current=version is None)
 
     def reader(self, snapshot: Snapshot) -> ManifestReader:
-        return ManifestReader(snapshot.specs, snapshot.location)
+        return ManifestReader(snapshot.specs, snapshot.location, self.decoded)
 
     def history(self, head: Head) -> tuple[HistoryEntry, ...]:
         return history_of(_metadata(head))
@@ -191,7 +164,7 @@ class IcebergTable:
     def _listed(self, metadata: Metadata) -> tuple[Manifest, ...]:
         """The manifests of the current version, each with the counts that newer format versions require."""
         node = snapshot_node(metadata, None)
-        manifests = () if node is None else self._manifests(metadata, manifest_list_location(metadata, node))
+        manifests = () if node is None else self._manifests(metadata, node)
         if metadata.format_version == 1:
             return manifests
         return tuple(
@@ -200,7 +173,7 @@ class IcebergTable:
 
     def _counted(self, metadata: Metadata, manifest: Manifest) -> Manifest:
         """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
-        reader = ManifestReader(metadata.specs, metadata.table_location)
+        reader = ManifestReader(metadata.specs, metadata.table_location, self.decoded)
         entries = list(reader.entries(manifest, self.store))
         files = {status: sum(entry.status is status for entry in entries) for status in Status}
         rows = {
@@ -216,12 +189,19 @@ class IcebergTable:
             deleted_rows=rows[Status.DELETED],
         )
 
-    def _manifests(self, metadata: Metadata, location: str) -> tuple[Manifest, ...]:
+    def _manifests(self, metadata: Metadata, node: Document) -> tuple[Manifest, ...]:
+        location = manifest_list_location(metadata, node)
+        if location is None:
+            locations = [str(each) for each in node["manifests"]]
+            contents = [self._content(each, "manifest", metadata) for each in locations]
+            return tuple(map(unlisted_manifest, locations, contents))
+        return read_manifest_list(location, self._content(location, "manifest list", metadata))
+
+    def _content(self, location: str, what: str, metadata: Metadata) -> bytes:
         try:
-            content = self.store.read(location)
+            return self.store.read(location)
         except FileNotFoundError as error:
-            raise CorruptTable(f"manifest list {location} of table {metadata.table_location} is missing") from error
-        return read_manifest_list(location, content)
+            raise CorruptTable(f"{what} {location} of table {metadata.table_location} is missing") from error
 
     def _head_at(self, location: str) -> IcebergHead:
         try:
@@ -252,6 +232,7 @@ class IcebergSource:
     store: ObjectStore
     clock: Clock
     ids: Ids
+    decoded: DecodedManifests = field(default_factory=DecodedManifests, repr=False, compare=False)
 
     def open(self, name: str) -> IcebergTable:
         return self._table(name, self.catalog)
@@ -289,7 +270,7 @@ class IcebergSource:
         (FolderCatalog(self.store) if "/" in name else self.catalog).drop(name)
 
     def _table(self, name: str, catalog: Catalog) -> IcebergTable:
-        return IcebergTable(name, catalog, self.store, self.clock, self.ids)
+        return IcebergTable(name, catalog, self.store, self.clock, self.ids, self.decoded)
 
     def _is_at(self, catalog: Catalog, name: str, metadata_location: str) -> bool:
         try:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.formats.iceberg.records.types import schema_from_json, transform_from_json
 from lakewright.model.partitioning import PartitionField, PartitionSpec
+from lakewright.model.scan import MappedName
 from lakewright.model.schema import Schema
 from lakewright.model.sorting import SortField, SortOrder
 
@@ -95,6 +96,19 @@ class Metadata:
         """-1 is how writers of versions 1 and 2 say that there is none."""
         current = self.document.get("current-snapshot-id")
         return None if current in (None, -1) else int(current)
+
+    @cached_property
+    def name_mapping(self) -> tuple[MappedName, ...] | None:
+        """What files without field ids mean by their names; None when the table does not say."""
+        text = self.properties.get("schema.name-mapping.default")
+        if text is None:
+            return None
+        try:
+            return tuple(_mapped_name(node) for node in json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CorruptTable(
+                f"{self.location} has a schema.name-mapping.default that is damaged: {error!r}"
+            ) from error
 
     @cached_property
     def last_sequence_number(self) -> int:
@@ -206,3 +220,9 @@ def _source_id(node: Mapping[str, Any]) -> int:
     if "source-id" in node:
         return int(node["source-id"])
     return int(node["source-ids"][0])
+
+
+def _mapped_name(node: Mapping[str, Any]) -> MappedName:
+    return MappedName(
+        frozenset(map(str, node["names"])), node.get("field-id"), tuple(map(_mapped_name, node.get("fields") or ()))
+    )
