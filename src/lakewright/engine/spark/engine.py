@@ -16,7 +16,7 @@ from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.scan import Planned, Scan
 from lakewright.model.session import SqlSettings
-from lakewright.model.snapshot import PlanningTask
+from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import StructType
 from lakewright.protocols import Clock, FilePruner, ObjectStore, TaskReader
 
@@ -42,8 +42,8 @@ class SparkEngine:
     def is_case_sensitive(self) -> bool:
         return self.session.is_started and self.session.settings().case_sensitive
 
-    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned:
-        return plan_on_threads(tasks, reader, pruner, self.store)
+    def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
+        return plan_on_threads(snapshot, reader, pruner, self.store)
 
     def columns_of(self, rows: "Rows") -> StructType:
         table = arrow_rows(rows)
@@ -68,8 +68,8 @@ class SparkEngine:
         discard_files(locations, self.store)
 
     def _frame_of_files(self, scan: Scan) -> "DataFrame":
-        if not scan.files:
-            return self.session.spark.createDataFrame([], types.spark_schema(scan.fields))
+        if not scan.candidates:
+            return self.session.spark.createDataFrame([], types.spark_schema(scan.columns.fields))
         if frames.is_native_safe(scan, self.store):
             return frames.native_frame(self.session.spark, scan, self.store)
         return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
