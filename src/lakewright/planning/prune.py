@@ -468,9 +468,13 @@ def known_bound(column_type: ColumnType, pieces: Pieces) -> Bound:
     content = np.frombuffer(pieces.content, np.uint8)
     starts = pieces.starts[pieces.known]
     found = content[starts[:, None] + np.arange(size)].view(layouts[size]).ravel()
-    values: Values = np.zeros(len(pieces.lengths), np.float64 if column_type in FLOATING else np.int64)
-    values[pieces.known] = found
-    return Bound(values, pieces.known & (values == values))
+    if column_type in FLOATING:
+        doubles = np.zeros(len(pieces.lengths), np.float64)
+        doubles[pieces.known] = found
+        return Bound(doubles, pieces.known & ~np.isnan(doubles))
+    numbers = np.zeros(len(pieces.lengths), np.int64)
+    numbers[pieces.known] = found
+    return Bound(numbers, pieces.known)
 
 
 def _all_of(parts: Sequence[Bools]) -> Bools:
