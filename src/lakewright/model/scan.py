@@ -50,14 +50,10 @@ class TableColumns:
 
 @dataclass(frozen=True)
 class Scan:
-    """Columns of files, and what has to be known to choose a way of reading them."""
+    """Columns of files that may matter."""
 
     columns: TableColumns
     candidates: tuple[Candidate, ...]
-    names_are_stable: bool
-    """Whether each column, by its id, had one name and type through the whole history, and no other had that name."""
-    columns_are_in_files: bool
-    """Whether a column that a file lacks is NULL there, rather than a default or a partition value."""
 
 
 FILE_ID = 2147483646

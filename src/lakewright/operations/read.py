@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakewright.errors import InvalidRequest
-from lakewright.model.partitioning import Identity
 from lakewright.model.predicates import EVERY_ROW, Predicate
 from lakewright.model.scan import Planned, Scan, TableColumns
-from lakewright.model.schema import Schema
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import Field
 from lakewright.planning.bind import bind, columns_named
-from lakewright.planning.names import names_are_stable
 from lakewright.planning.prune import Pruner
 from lakewright.protocols import Engine, TableFormat
 
@@ -55,12 +52,7 @@ def scan_of(fields: tuple[Field, ...], planned: Planned, snapshot: Snapshot) -> 
         known=snapshot.known_columns,
         name_mapping=snapshot.name_mapping,
     )
-    return Scan(
-        columns=columns,
-        candidates=planned.candidates,
-        names_are_stable=names_are_stable(fields, snapshot.schemas),
-        columns_are_in_files=_columns_are_in_files(fields, planned, snapshot),
-    )
+    return Scan(columns, planned.candidates)
 
 
 def _shown(names: Sequence[str] | None, snapshot: Snapshot, case_sensitive: bool) -> tuple[Field, ...]:
@@ -74,23 +66,3 @@ def _shown(names: Sequence[str] | None, snapshot: Snapshot, case_sensitive: bool
         if shown.count(child) > 1:
             raise InvalidRequest(f"column {child.name} is asked for twice")
     return shown
-
-
-def _columns_are_in_files(fields: tuple[Field, ...], planned: Planned, snapshot: Snapshot) -> bool:
-    """A column without a default that a file lacks is NULL, unless the file's partition holds its value."""
-    schema = Schema(fields)
-    if any(child.initial_default is not None for child in schema.by_id.values()):
-        return False
-    identities = {
-        spec_id: [
-            part.source_id
-            for part in spec.fields
-            if isinstance(part.transform, Identity) and part.source_id in schema.by_id
-        ]
-        for spec_id, spec in snapshot.specs.items()
-    }
-    return all(
-        source_id in candidate.file.metrics.value_counts
-        for candidate in planned.candidates
-        for source_id in identities.get(candidate.file.partition.spec_id, ())
-    )

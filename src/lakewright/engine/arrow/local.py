@@ -99,5 +99,5 @@ def _write(rows: pa.Table, layout: WriteLayout, store: ObjectStore, number: int)
 def _on_threads(read: Callable[[PlanningTask], Read], tasks: tuple[PlanningTask, ...]) -> list[Read]:
     if len(tasks) < 2:
         return [read(task) for task in tasks]
-    with ThreadPoolExecutor(min(_READ_THREADS_MAX, len(tasks))) as pool:
+    with ThreadPoolExecutor(min(_READ_THREADS_MAX, 2 * (os.cpu_count() or 1), len(tasks))) as pool:
         return list(pool.map(read, tasks))

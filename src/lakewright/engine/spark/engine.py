@@ -1,11 +1,12 @@
 """The engine that users have: Spark for what is large or needs SQL, this machine's own threads for what is small."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
 from lakewright.engine.arrow.types import columns_of_schema
 from lakewright.engine.spark import frames, types, writes
@@ -35,6 +36,10 @@ class SparkEngine:
     session: Session
     store: ObjectStore
     clock: Clock
+    _footers: Footers = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_footers", Footers(self.store))
 
     def settings(self) -> SqlSettings:
         return self.session.settings()
@@ -70,7 +75,7 @@ class SparkEngine:
     def _frame_of_files(self, scan: Scan) -> "DataFrame":
         if not scan.candidates:
             return self.session.spark.createDataFrame([], types.spark_schema(scan.columns.fields))
-        if frames.is_native_safe(scan, self.store):
+        if frames.is_native_safe(scan, self.store, self._footers):
             return frames.native_frame(self.session.spark, scan, self.store)
         return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
 

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody gives this module
 
 from lakewright.engine.arrow.deletes import DeleteReader
+from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.spark.types import spark_schema
@@ -91,19 +92,17 @@ def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: 
     return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.columns.fields))
 
 
-def is_native_safe(scan: Scan, store: ObjectStore) -> bool:
+def is_native_safe(scan: Scan, store: ObjectStore, footers: Footers) -> bool:
     """Whether Spark's reader returns all rows of these files, whatever filters and settings come later."""
     fields = scan.columns.fields
     return (
         len(scan.candidates) <= _NATIVE_FILES_MAX
-        and scan.names_are_stable
-        and scan.columns_are_in_files
-        and scan.columns.name_mapping is None
         and METADATA_IDS.isdisjoint(child.id for child in fields)
         and _names_differ_beyond_case(fields)
         and all(_is_native_type(child.type) for child in fields)
         and all(_is_native_path(candidate.file.location, store) for candidate in scan.candidates)
         and _are_native_deletes(scan)
+        and footers.read_by_name((candidate.file for candidate in scan.candidates), scan.columns)
     )
 
 
@@ -209,10 +208,12 @@ def _is_native_type(column_type: ColumnType) -> bool:
 
 
 def _is_native_path(location: str, store: ObjectStore) -> bool:
-    """Spark drops files by their name, takes some characters for patterns, and reaches only some file systems."""
+    """Spark drops files by their name, takes some characters for patterns, and reaches only some file systems. Where a
+    checksum lies beside a file, Hadoop holds to it, be it of that file or of one before."""
     path = native_path(location, store).removeprefix("file://").removeprefix("file:")
     name = path.rpartition("/")[2]
-    return "://" not in path and not _UNSAFE_IN_PATHS.search(path) and not name.startswith(("_", "."))
+    is_plain = "://" not in path and not _UNSAFE_IN_PATHS.search(path) and not name.startswith(("_", "."))
+    return is_plain and not store.exists(f"{location.rpartition('/')[0]}/.{name}.crc")
 
 
 def _names_differ_beyond_case(fields: tuple[Field, ...]) -> bool:

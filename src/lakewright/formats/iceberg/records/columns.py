@@ -25,6 +25,9 @@ class Numbers:
         values: list[Any] = self.values.tolist()
         return values if self.known.all() else [v if k else None for v, k in zip(values, self.known, strict=True)]
 
+    def first(self, count: int) -> "Numbers":
+        return Numbers(self.values[:count], self.known[:count])
+
     def take(self, rows: Ints) -> "Numbers":
         return Numbers(self.values[rows], self.known[rows])
 
@@ -52,10 +55,13 @@ class Texts:
         return piece.decode() if self.is_text else piece
 
     def to_list(self) -> list[Any]:
-        ends = (self.starts + self.lengths).tolist()
+        ends = (self.starts.astype(np.int64) + self.lengths).tolist()
         pieces = [self.content[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
         values: list[Any] = [piece.decode() for piece in pieces] if self.is_text else pieces
         return values if self.known.all() else [v if k else None for v, k in zip(values, self.known, strict=True)]
+
+    def first(self, count: int) -> "Texts":
+        return Texts(self.content, self.starts[:count], self.lengths[:count], self.known[:count], self.is_text)
 
     def take(self, rows: Ints) -> "Texts":
         return Texts(self.content, self.starts[rows], self.lengths[rows], self.known[rows], self.is_text)
@@ -72,6 +78,9 @@ class Fields:
 
     columns: Mapping[str, "Column"]
 
+    def first(self, count: int) -> "Fields":
+        return Fields({name: column.first(count) for name, column in self.columns.items()})
+
     def take(self, rows: Ints) -> "Fields":
         return Fields({name: column.take(rows) for name, column in self.columns.items()})
 
@@ -86,6 +95,9 @@ class Items:
     count: int
     rows: Ints
     items: "Column"
+
+    def first(self, count: int) -> "Items":
+        return self if count == self.count else self.take(np.arange(count))
 
     def take(self, rows: Ints) -> "Items":
         places = np.full(self.count, -1, np.int64)
@@ -106,6 +118,19 @@ class Items:
 
 
 Column: TypeAlias = Numbers | Texts | Fields | Items
+
+
+def compact(column: Column) -> Column:
+    """The same in as little memory as its numbers allow."""
+    match column:
+        case Numbers(values, known):
+            return Numbers(_narrowed(values), known)
+        case Texts(content, starts, lengths, known, is_text):
+            return Texts(content, _narrowed(starts), _narrowed(lengths), known, is_text)
+        case Fields(columns):
+            return Fields({name: compact(member) for name, member in columns.items()})
+        case Items(count, rows, items):
+            return Items(count, _narrowed(rows), compact(items))
 
 
 def columns_of(schema: Any, values: Sequence[Any]) -> Column:
@@ -163,6 +188,18 @@ def _texts(values: Sequence[Any], known: Bools, *, is_text: bool) -> Texts:
     pieces = [b"" if value is None else value.encode() if isinstance(value, str) else value for value in values]
     lengths = np.array([len(piece) for piece in pieces], np.int64)
     return Texts(b"".join(pieces), np.cumsum(lengths) - lengths, lengths, known, is_text)
+
+
+def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype != np.int64 or not len(values):
+        return values
+    low, high = values.min(), values.max()
+    kind = next(
+        kind
+        for kind in (np.int8, np.int16, np.int32, np.int64)
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max
+    )
+    return values.astype(kind)
 
 
 def _spread_known(known: Bools, rows: Ints, count: int) -> Bools:

@@ -20,7 +20,7 @@ from lakewright.formats.iceberg.records.avro import (
     with_types_in_place,
     without_logical_types,
 )
-from lakewright.formats.iceberg.records.columns import Column, Fields, Items, Numbers, Texts, columns_of
+from lakewright.formats.iceberg.records.columns import Column, Fields, Items, Numbers, Texts, columns_of, compact
 from lakewright.formats.iceberg.records.lockstep import decoded_at_once, prefix_of
 from lakewright.formats.iceberg.records.manifests import Content, Entry, Manifest, Status
 from lakewright.formats.iceberg.records.partitions import partition_columns
@@ -61,14 +61,15 @@ def decode_manifest(location: str, raw: bytes) -> DecodedManifest:
     try:
         avro = read_avro(raw)
         file_schema = member_schema(avro.schema, 2)
-        fields = _decoded(avro)
+        fields = compact(_decoded(avro))
+        assert isinstance(fields, Fields)
         return DecodedManifest(
             fields=fields,
             names=names_by_field_id(avro.schema),
             file_names=names_by_field_id(file_schema),
             partition_schema=member_schema(file_schema, 102),
             count=avro.count,
-            size_bytes=4 * len(avro.content) + (64 << 10),
+            size_bytes=2 * len(avro.content) + (16 << 10),
         )
     except Exception as error:
         raise CorruptTable(f"manifest {location} is damaged: {error!r}") from error
@@ -249,7 +250,7 @@ class ManifestEntries:
 
     def _required(self, field_id: int, names: Mapping[int, str] | None = None) -> Any:
         column = self._column(field_id, names)
-        return np.zeros(len(self), np.int64) if column is None else column.values
+        return np.zeros(len(self), np.int64) if column is None else column.values.astype(np.int64)
 
     def _numbers(self, field_id: int, names: Mapping[int, str] | None = None) -> "_Optional":
         return _Optional(self._column(field_id, names))

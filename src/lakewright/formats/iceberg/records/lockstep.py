@@ -44,7 +44,7 @@ def decoded_at_once(
     if chain is None:
         return None
     head_rows, body_rows = chain
-    head, body = heads.take(head_rows).columns, bodies.take(body_rows).columns
+    head, body = _taken(heads, head_rows), _taken(bodies, body_rows)
     known = np.ones(count, np.bool_)
     texts = Texts(content, anchors.starts[body_rows], anchors.lengths[body_rows], known, is_text=True)
     member = {**_member(head, inner), anchor: texts, **_member(body, inner)}
@@ -191,6 +191,11 @@ def _split(schema: Mapping[str, Any], inner: str, anchor: str) -> tuple[list[Any
         return {"name": inner, "type": {"type": "record", "fields": fields}}
 
     return [*outer[:place], part(members[:cut])], [part(members[cut + 1 :]), *outer[place + 1 :]]
+
+
+def _taken(fields: Fields, rows: Ints) -> Mapping[str, Column]:
+    """In most manifests nothing but entries looks like one; the last head, which is behind all entries, always goes."""
+    return fields.first(len(rows)).columns if np.array_equal(rows, np.arange(len(rows))) else fields.take(rows).columns
 
 
 def _member(columns: Mapping[str, Column], inner: str) -> Mapping[str, Column]:
