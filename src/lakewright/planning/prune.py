@@ -17,7 +17,7 @@ from lakewright.model.predicates import AllOf, Always, AnyOf, Operator, Predicat
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import FieldSummary, PlanningTask, Snapshot
 from lakewright.model.transforms import apply_transform, preimage
-from lakewright.model.types import FLOATING, ColumnType, Primitive, Value
+from lakewright.model.types import FLOATING, INTEGRAL, ColumnType, Primitive, Value
 from lakewright.model.values import decode_value
 
 
@@ -149,9 +149,11 @@ def facts_from_summary(part: PartitionField, column_type: ColumnType, summary: F
         return ColumnFacts(may_be_nan=floating)
     partition_type = result_type(part.transform, column_type)
     lowest, highest = (_known(partition_type, raw) for raw in (summary.lower, summary.upper))
+    lower, _ = (None, None) if lowest is None else preimage(part.transform, column_type, lowest)
+    of_highest, upper = (None, None) if highest is None else preimage(part.transform, column_type, highest)
     return ColumnFacts(
-        lower=None if lowest is None else preimage(part.transform, column_type, lowest)[0],
-        upper=None if highest is None else preimage(part.transform, column_type, highest)[1],
+        lower=None if of_highest is None else lower,  # what came round from the lower end counts among the highest
+        upper=upper,
         may_be_null=summary.contains_null,
         may_be_nan=floating and summary.contains_nan is not False,
         buckets=_common_bucket(part, lowest, highest),
@@ -262,7 +264,14 @@ def _may_equal(facts: ColumnFacts, value: Value, column_type: ColumnType) -> boo
         return facts.may_be_nan
     if not facts.may_be_value or _outside(facts, value):
         return False
-    return all(apply_transform(Bucket(count), column_type, value) == bucket for count, bucket in facts.buckets)
+    return all(_may_fall_into(bucket, count, value, column_type) for count, bucket in facts.buckets)
+
+
+def _may_fall_into(bucket: int, count: int, value: Value, column_type: ColumnType) -> bool:
+    """A number that no integer column can hold falls into no bucket."""
+    if column_type in INTEGRAL and not (isinstance(value, int) and -(2**63) <= value < 2**63):
+        return False
+    return apply_transform(Bucket(count), column_type, value) == bucket
 
 
 def _may_differ(facts: ColumnFacts, values: tuple[Value, ...]) -> bool:
