@@ -2,7 +2,7 @@
 
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
-from lakewright.formats.iceberg.records.metadata import Document, Metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.model.types import UnreadableType
@@ -45,7 +45,6 @@ def snapshot_of(
         schema = metadata.schema_by_id(node["schema-id"])
     refuse_unreadable(schema, metadata.table_location)
     refuse_deletes(manifests, metadata.table_location)
-    summary = (node or {}).get("summary") or {}
     return Snapshot(
         version=None if node is None else node["snapshot-id"],
         timestamp_ms=None if node is None else node["timestamp-ms"],
@@ -58,10 +57,13 @@ def snapshot_of(
         properties=metadata.properties,
         tasks=tuple(manifest for manifest in manifests if manifest.may_have_live_files),
         schemas=tuple(metadata.schemas.values()) or (schema,),
-        totals={ours: int(summary[theirs]) for theirs, ours in _TOTALS.items() if theirs in summary}
-        if node is not None
-        else dict.fromkeys(_TOTALS.values(), 0),
+        totals=dict.fromkeys(_TOTALS.values(), 0) if node is None else _totals(node),
     )
+
+
+def _totals(node: Document) -> dict[str, int]:
+    found = {ours: summary_count(node, theirs) for theirs, ours in _TOTALS.items()}
+    return {name: count for name, count in found.items() if count is not None}
 
 
 def history_of(metadata: Metadata) -> tuple[HistoryEntry, ...]:
