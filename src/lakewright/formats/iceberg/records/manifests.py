@@ -179,7 +179,11 @@ def _manifest_record(manifest: Manifest, format_version: int) -> dict[str, Any]:
     if format_version == 1:
         return record
     counts = ("added_files", "existing_files", "deleted_files", "added_rows", "existing_rows", "deleted_rows")
-    record |= {f"{count}_count": record[f"{count}_count"] or 0 for count in counts}
+    if any(record[f"{count}_count"] is None for count in counts):
+        raise Unsupported(
+            f"manifest {manifest.location} was written without counts, which format version {format_version} requires; "
+            "have the engine that wrote it rewrite the manifests of the table"
+        )
     record["content"] = int(manifest.content)
     record["sequence_number"] = manifest.sequence_number
     record["min_sequence_number"] = manifest.min_sequence_number
