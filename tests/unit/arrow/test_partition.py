@@ -49,7 +49,7 @@ def array_of(column_type: ColumnType, values: list[Value | None]) -> pa.Array:
 
 
 @pytest.mark.parametrize("column_type", VALUES, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_rows_fall_where_each_value_falls_alone(column_type: ColumnType, data: st.DataObject) -> None:
     """Rows stay in their order, none is lost, and a slice is what it shows."""
