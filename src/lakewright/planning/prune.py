@@ -21,7 +21,7 @@ from lakewright.model.predicates import AllOf, Always, AnyOf, Operator, Predicat
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import FieldSummary, PlanningTask, Snapshot
 from lakewright.model.transforms import apply_transform, preimage
-from lakewright.model.types import FLOATING, TIMESTAMPS, ColumnType, Primitive, Value
+from lakewright.model.types import FLOATING, INTEGRAL, TIMESTAMPS, ColumnType, Primitive, Value
 from lakewright.model.values import decode_value
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -287,12 +287,13 @@ def facts_from_summary(part: PartitionField, column_type: ColumnType, summary: F
         return facts
     partition_type = result_type(part.transform, column_type)
     lowest, highest = (_known(partition_type, raw) for raw in (summary.lower, summary.upper))
-    lower = None if lowest is None else preimage(part.transform, column_type, lowest)[0]
-    upper = None if highest is None else preimage(part.transform, column_type, highest)[1]
+    lower, _ = (None, None) if lowest is None else preimage(part.transform, column_type, lowest)
+    of_highest, upper = (None, None) if highest is None else preimage(part.transform, column_type, highest)
     same_bucket = isinstance(part.transform, Bucket) and lowest is not None and lowest == highest
     return replace(
         facts,
-        lower=Bound.of([lower]),
+        # What came round from the lower end of the numbers is among the highest.
+        lower=Bound.of([None if of_highest is None else lower]),
         upper=Bound.of([upper]),
         may_be_null=np.array([summary.contains_null]),
         may_be_nan=facts.may_be_nan & (summary.contains_nan is not False),
@@ -408,10 +409,17 @@ def _may_equal(facts: ColumnFacts, value: Value, column_type: ColumnType) -> Boo
         return facts.may_be_nan
     possible = facts.may_be_value & ~_outside(facts, value)
     for count, bucket in facts.buckets:
-        hashed = apply_transform(Bucket(count), column_type, value)
-        assert hashed is not None
-        possible = possible & (~bucket.known | bucket.equals(hashed))
+        possible = possible & (~bucket.known | _falls_into(bucket, count, value, column_type))
     return possible
+
+
+def _falls_into(bucket: Bound, count: int, value: Value, column_type: ColumnType) -> Bools:
+    """A number that no integer column can hold falls into no bucket."""
+    if column_type in INTEGRAL and not (isinstance(value, int) and _in_64_bits(value)):
+        return np.zeros(len(bucket.known), np.bool_)
+    hashed = apply_transform(Bucket(count), column_type, value)
+    assert hashed is not None
+    return bucket.equals(hashed)
 
 
 def _may_differ(facts: ColumnFacts, values: tuple[Value, ...]) -> Bools:

@@ -14,7 +14,7 @@ from lakewright.formats.iceberg.records.manifests import (
     write_manifest,
     write_manifest_list,
 )
-from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata
+from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata, summary_count
 from lakewright.formats.iceberg.records.partitions import summarise
 from lakewright.formats.iceberg.records.types import schema_to_json
 from lakewright.model.changes import AppendFiles
@@ -236,12 +236,11 @@ def _summary(metadata: Metadata, changes: AppendFiles) -> dict[str, str]:
 def _totals(metadata: Metadata, counters: Mapping[str, int]) -> dict[str, int]:
     """Running totals go on from the parent's; one that the parent does not have stays unknown."""
     parent = metadata.current_snapshot_id
-    before = None if parent is None else metadata.snapshots[parent].get("summary") or {}
     totals = {}
     for total, added in _TOTAL_OF.items():
-        previous = 0 if before is None else before.get(total)
+        previous = 0 if parent is None else summary_count(metadata.snapshots[parent], total)
         if previous is not None:
-            totals[total] = int(previous) + (counters.get(added, 0) if added else 0)
+            totals[total] = previous + (counters.get(added, 0) if added else 0)
     return totals
 
 

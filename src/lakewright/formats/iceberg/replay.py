@@ -2,7 +2,7 @@
 
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
-from lakewright.formats.iceberg.records.metadata import Document, Metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
 from lakewright.model.partitioning import PartitionField, result_type
 from lakewright.model.scan import FILE_ID, LAST_UPDATED_ID, PARTITION_ID, POSITION_ID, ROW_ID_ID, SPEC_ID_ID
 from lakewright.model.schema import Schema
@@ -44,7 +44,6 @@ def snapshot_of(
     if node is not None and not current and node.get("schema-id") is not None:
         schema = metadata.schema_by_id(node["schema-id"])
     refuse_unreadable(schema, metadata.table_location)
-    summary = (node or {}).get("summary") or {}
     return Snapshot(
         version=None if node is None else node["snapshot-id"],
         timestamp_ms=None if node is None else node["timestamp-ms"],
@@ -60,9 +59,7 @@ def snapshot_of(
         metadata_columns=metadata_columns(metadata),
         name_mapping=metadata.name_mapping,
         schemas=tuple(metadata.schemas[key] for key in sorted(metadata.schemas)) or (schema,),
-        totals={ours: int(summary[theirs]) for theirs, ours in _TOTALS.items() if theirs in summary}
-        if node is not None
-        else dict.fromkeys(_TOTALS.values(), 0),
+        totals=dict.fromkeys(_TOTALS.values(), 0) if node is None else _totals(node),
     )
 
 
@@ -97,6 +94,11 @@ def partition_type(part: PartitionField, metadata: Metadata) -> ColumnType:
 
 def _live(manifests: tuple[Manifest, ...], content: Content) -> tuple[Manifest, ...]:
     return tuple(each for each in manifests if each.content is content and each.may_have_live_files)
+
+
+def _totals(node: Document) -> dict[str, int]:
+    found = {ours: summary_count(node, theirs) for theirs, ours in _TOTALS.items()}
+    return {name: count for name, count in found.items() if count is not None}
 
 
 def history_of(metadata: Metadata) -> tuple[HistoryEntry, ...]:

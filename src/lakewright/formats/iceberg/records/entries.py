@@ -75,6 +75,11 @@ def decode_manifest(location: str, raw: bytes) -> DecodedManifest:
         raise CorruptTable(f"manifest {location} is damaged: {error!r}") from error
 
 
+def read_manifest(manifest: Manifest, raw: bytes, specs: Mapping[int, PartitionSpec], table: str) -> "ManifestEntries":
+    """The entries of a manifest, deleted ones included."""
+    return ManifestEntries(manifest, decode_manifest(manifest.location, raw), specs, table)
+
+
 class ManifestEntries:
     """The entries of one manifest of a snapshot, deleted ones included."""
 

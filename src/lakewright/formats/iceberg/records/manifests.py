@@ -180,7 +180,11 @@ def _manifest_record(manifest: Manifest, format_version: int) -> dict[str, Any]:
     }
     if format_version == 1:
         return record
-    record |= {f"{count}_count": record[f"{count}_count"] or 0 for count in _COUNTS}
+    if any(record[f"{count}_count"] is None for count in _COUNTS):
+        raise Unsupported(
+            f"manifest {manifest.location} was written without counts, which format version {format_version} requires; "
+            "have the engine that wrote it rewrite the manifests of the table"
+        )
     record["content"] = int(manifest.content)
     record["sequence_number"] = manifest.sequence_number
     record["min_sequence_number"] = manifest.min_sequence_number
