@@ -85,6 +85,7 @@ def test_another_failure_of_a_remote_store_is_an_error_of_the_system_that_names_
     for act in (
         lambda: store.write("s3://no-such-bucket/x", b"1"),
         lambda: store.put_if_absent("s3://no-such-bucket/x", b"1"),
+        lambda: store.read("s3://no-such-bucket/x"),
     ):
         with pytest.raises(OSError, match="s3://no-such-bucket/x"):
             act()
