@@ -179,9 +179,9 @@ class IcebergTable:
         self.catalog.abandon(staged.metadata_location)
 
     def clean_up(self, staged: StagedCommit) -> None:
-        own_place = f"{_metadata(staged.base).table_location}/"
+        assert isinstance(staged, IcebergStaged)
         for location in staged.obsolete:
-            if location.startswith(own_place):
+            if location != staged.metadata_location:
                 self.store.delete(location)
 
     def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
