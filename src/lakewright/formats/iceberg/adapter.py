@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest
+from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, LakewrightError
 from lakewright.formats.iceberg.catalog import FixedMetadata, FolderCatalog, is_metadata_file, newest_by_guess
 from lakewright.formats.iceberg.encode import (
     Attempt,
@@ -30,6 +30,7 @@ from lakewright.formats.iceberg.write_properties import Properties, retry_settin
 from lakewright.model.changes import (
     AppendFiles,
     Changes,
+    Committed,
     Head,
     PublishOutcome,
     RetrySettings,
@@ -44,6 +45,8 @@ from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, ObjectStore, TablePointer
 
 _LOG_ENTRIES_MAX = 100
+_LOOKS_MAX = 4
+_LOOK_WAIT_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -149,9 +152,9 @@ class IcebergTable:
         self.catalog.abandon(staged.metadata_location)
 
     def clean_up(self, staged: StagedCommit) -> None:
-        own_place = f"{_metadata(staged.base).table_location}/"
+        assert isinstance(staged, IcebergStaged)
         for location in staged.obsolete:
-            if location.startswith(own_place):
+            if location != staged.metadata_location:
                 self.store.delete(location)
 
     def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
@@ -253,13 +256,16 @@ class IcebergSource:
         folder = metadata_folder(Metadata(location, document))
         compressed = _is_compressed(table.properties)
         first = catalog.next_metadata_location(TablePointer(None), folder, self.ids.unique(), compressed=compressed)
-        outcome = catalog.swap(name, TablePointer(None), first, render_metadata(document, compressed=compressed))
-        if isinstance(outcome, Unknown) and not self._is_at(catalog, name, first):
+        outcome = self._created(
+            catalog, name, Metadata(first, document), render_metadata(document, compressed=compressed)
+        )
+        if isinstance(outcome, Unknown):
             raise CommitUnknown(
                 f"whether table {name} was created is not known: {outcome.reason}; look before you retry"
             )
         if isinstance(outcome, Taken):
-            catalog.abandon(first)
+            with suppress(OSError):
+                catalog.abandon(first)
             raise InvalidRequest(f"table {name} exists already")
         return self._table(name, catalog)
 
@@ -272,10 +278,32 @@ class IcebergSource:
     def _table(self, name: str, catalog: Catalog) -> IcebergTable:
         return IcebergTable(name, catalog, self.store, self.clock, self.ids, self.decoded)
 
-    def _is_at(self, catalog: Catalog, name: str, metadata_location: str) -> bool:
+    def _created(self, catalog: Catalog, name: str, first: Metadata, content: bytes) -> PublishOutcome:
+        """The first swap, done again while its answer is lost: twice is the same as once."""
+        outcome: PublishOutcome = Unknown("it was not tried")
+        for look in range(_LOOKS_MAX):
+            try:
+                outcome = catalog.swap(name, TablePointer(None), first.location, content)
+            except LakewrightError as error:
+                if look == 0:
+                    with suppress(OSError, LakewrightError):
+                        catalog.abandon(first.location)
+                    raise
+                outcome = Unknown(str(error))
+            except Exception as error:  # noqa: BLE001 -- whatever a catalog lets through, its answer is lost
+                outcome = Unknown(f"{type(error).__name__}: {error}")
+            if not isinstance(outcome, Unknown):
+                return outcome
+            if self._is_known_as(name, catalog, first.table_uuid):
+                return Committed()
+            self.clock.sleep(_LOOK_WAIT_SECONDS * 2**look)
+        return outcome
+
+    def _is_known_as(self, name: str, catalog: Catalog, table_uuid: str | None) -> bool:
+        """By its identity: others may have committed to a new table already."""
         try:
-            return catalog.load(name).metadata_location == metadata_location
-        except (InvalidRequest, OSError):
+            return self._table(name, catalog).head().identity == table_uuid
+        except Exception:  # noqa: BLE001 -- a look that fails settles nothing, whatever it meets
             return False
 
 

@@ -8,13 +8,15 @@ next one first is to win.
 import re
 from dataclasses import dataclass
 
-from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
+from lakewright.errors import CommitConflict, CorruptTable, InvalidRequest, LakewrightError, Unsupported
+from lakewright.formats.iceberg.records.metadata import parse_metadata
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.protocols import ObjectStore, TablePointer
 
 _NUMBERED = re.compile(r"v(\d+)(?:\.gz\.metadata\.json|\.metadata\.json|\.metadata\.json\.gz)")
 _METASTORE_FILE = re.compile(r"(\d+)-[^/]*\.metadata\.json(?:\.gz)?|\d+-[^/]*\.gz\.metadata\.json")
 _HINT = "version-hint.text"
+_DROP_ROUNDS_MAX = 10
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
 _ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
 
@@ -64,10 +66,11 @@ class FolderCatalog:
         return f"{folder}/v{version_number(base.metadata_location) + 1}{ending}"
 
     def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
-        """A version has several names, and all must be free.
+        """A version has several names, and all must be free, right after the base, which must still be there.
 
         A name can also be free because later versions let go of the one that had it: what lies below a newer version was
-        not necessarily ever the newest, so its writer has to look.
+        not necessarily ever the newest, so its writer has to look. Or because the table was dropped, and perhaps made
+        again: that shows for certain only once the name is ours, and then what we wrote is withdrawn.
         """
         folder, number = new_location.rpartition("/")[0], version_number(new_location)
         if folder != f"{self.location_for(name)}/metadata":
@@ -76,16 +79,18 @@ class FolderCatalog:
                 "location and write.metadata.path"
             )
         try:
-            others = [f"{folder}/v{number}{ending}" for ending in _ENDINGS]
-            is_free = not any(self.store.exists(other) for other in others if other != new_location)
-            if not (is_free and self.store.put_if_absent(new_location, content)):
+            is_next = self._is_next(number, base, self._versions(folder))
+            if not (is_next and self.store.put_if_absent(new_location, content)):
                 if not self._is_ours(new_location, content):
                     return Taken()
-            newest = max(self._versions(folder))
+            newest = max(self._versions(folder), default=number)
+            if newest > number:
+                return Unknown(f"{new_location} was written when there was a version {newest}")
+            if not self._is_same_table(base, new_location, content):
+                self.store.delete(new_location)
+                return Taken()
         except OSError as error:
             return Unknown(str(error))
-        if newest > number:
-            return Unknown(f"{new_location} was written when there was a version {newest}")
         self._hint(folder, number)
         return Committed()
 
@@ -93,21 +98,45 @@ class FolderCatalog:
         """A lost swap wrote nothing: what has that name is the winner's."""
 
     def drop(self, name: str) -> None:
-        """The metadata is what makes the folder a table; oldest first, so that no older version comes to light."""
+        """The metadata is what makes the folder a table; oldest first, so that no older version comes to light.
+
+        Until nothing is left: a writer may have been about to write the next version.
+        """
         folder = f"{self.location_for(name)}/metadata"
         versions = self._versions(folder)
         if not versions:
             raise self._nothing_there(self.location_for(name))
-        for number in sorted(versions):
-            for location in versions[number]:
-                self.store.delete(location)
-        self.store.delete(f"{folder}/{_HINT}")
+        for _ in range(_DROP_ROUNDS_MAX):
+            for number in sorted(versions):
+                for location in versions[number]:
+                    self.store.delete(location)
+            versions = self._versions(folder)
+            if not versions:
+                self.store.delete(f"{folder}/{_HINT}")
+                return
+        raise CommitConflict(f"others kept writing to {name} while it was dropped, so it is still there; run it again")
+
+    def _is_next(self, number: int, base: TablePointer, versions: dict[int, list[str]]) -> bool:
+        """Whether the base is the newest of these versions; without a base, whether there are none."""
+        if base.metadata_location is None:
+            return not versions
+        return max(versions, default=0) == number - 1 and base.metadata_location in versions[number - 1]
 
     def _is_ours(self, location: str, content: bytes) -> bool:
         try:
             return self.store.read(location) == content
         except FileNotFoundError:
             return False
+
+    def _is_same_table(self, base: TablePointer, location: str, content: bytes) -> bool:
+        """Whether the base is there, and the table that it was."""
+        if base.metadata_location is None:
+            return True
+        try:
+            there = parse_metadata(base.metadata_location, self.store.read(base.metadata_location))
+        except (FileNotFoundError, LakewrightError):
+            return False
+        return there.table_uuid == parse_metadata(location, content).table_uuid
 
     def _versions(self, folder: str) -> dict[int, list[str]]:
         """The files of each version; more than one are a defect."""

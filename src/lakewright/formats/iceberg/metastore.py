@@ -2,12 +2,14 @@
 
 pyiceberg's own commit cannot write version 3 and drops what its models do not know, so metadata files are written by us
 and only the pointer goes through pyiceberg. This is the one module that reaches into pyiceberg's private names:
-`_update_and_stage_table`, `_write_metadata`, `_load_file_io` and `_resolve_table_location` of its metastore catalogs, and
-`_create_table_row` of the SQL one. Tests run each of them on the supported version.
+`_update_and_stage_table`, `_write_metadata`, `_load_file_io` and `_resolve_table_location` of its metastore catalogs,
+`_write_metadata_no_exist_check` of the Glue one, and `_create_table_row` of the SQL one. Tests run each of them on the
+supported version.
 """
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from lakewright.errors import InvalidRequest, LakewrightError, Unsupported
+from lakewright.formats.iceberg.records.metadata import parse_metadata, render_metadata
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.model.schema import nearest
 from lakewright.protocols import ObjectStore, TablePointer
@@ -99,7 +102,7 @@ class MetastoreTables:
                 swapped = self._swap_sql(self.catalog, name, base.metadata_location, new_location)
             else:
                 swapped = swap_staged(self._metastore(), name, base.metadata_location, new_location, content)
-        except (_MovedOn, CommitFailedException, TableAlreadyExistsError, IntegrityError):
+        except (_MovedOn, CommitFailedException, NoSuchTableError, TableAlreadyExistsError, IntegrityError):
             swapped = False
         except LakewrightError:
             raise
@@ -154,7 +157,7 @@ class MetastoreTables:
         for depth in range(1, len(namespace) + 1):
             try:
                 self.catalog.create_namespace(namespace[:depth])
-            except NamespaceAlreadyExistsError:
+            except (NamespaceAlreadyExistsError, IntegrityError):
                 continue
 
     def _namespaces(self, parent: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -166,25 +169,24 @@ class MetastoreTables:
 def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_location: str, content: bytes) -> bool:
     """Let a metastore catalog commit metadata that is already written, with its own locks and its own columns.
 
-    `commit_table` of these catalogs asks `_update_and_stage_table` for the new metadata and `_write_metadata` to write it;
-    on this one catalog object both answer with ours for the length of the call.
+    `commit_table` of these catalogs asks `_update_and_stage_table` for the new metadata and one of the others to write it;
+    a copy of the catalog answers with ours, so that threads can share the catalog itself.
     """
     namespace, table = split_name(name)
-    metadata = TableMetadataUtil.parse_raw(content.decode())
+    metadata = parse_metadata(new_location, content)
+    theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
     io = catalog._load_file_io(dict(metadata.properties), new_location)
-    staged = StagedTable((*namespace, table), metadata, new_location, io, catalog)
+    staged = StagedTable((*namespace, table), theirs, new_location, io, catalog)
 
     def stage(current: Any, *_: Any) -> StagedTable:
         if (None if current is None else current.metadata_location) != base:
             raise _MovedOn
         return staged
 
-    replaced: Any = catalog
-    replaced._update_and_stage_table, replaced._write_metadata = stage, lambda *_, **__: None
-    try:
-        catalog.commit_table(staged, (), ())
-    finally:
-        del replaced._update_and_stage_table, replaced._write_metadata
+    ours: Any = copy(catalog)
+    ours._update_and_stage_table = stage
+    ours._write_metadata = ours._write_metadata_no_exist_check = lambda *_, **__: None
+    ours.commit_table(staged, (), ())
     return True
 
 
