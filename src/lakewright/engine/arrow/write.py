@@ -216,7 +216,8 @@ class _OpenFile:
         )
 
     def discard(self) -> None:
-        with suppress(OSError, pa.ArrowException):
+        """After a failed write the footer cannot be made, which Arrow says with a RuntimeError."""
+        with suppress(OSError, pa.ArrowException, RuntimeError):
             self._parquet.close()
         self._drop_sink()
 
