@@ -31,6 +31,7 @@ from lakewright.model.types import TIMESTAMPS, ColumnType, DecimalType, Primitiv
 from lakewright.model.values import scaled, unscaled
 
 _LOW_BITS = np.uint32(0x7FFFFFFF)
+_WIDE_DIGITS = 76
 
 
 def split_by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterator[tuple[PartitionKey, pa.Table]]:
@@ -159,7 +160,12 @@ def _by_distinct_value(transform: Bucket | Truncate, source: ColumnType, column:
         ]
         return pa.array(hashes, pa.int32()).take(encoded.indices)
     truncated = [apply_transform(transform, source, value) for value in values]
-    return pa.array(truncated, encoded.dictionary.type).take(encoded.indices)
+    return pa.array(truncated, _truncated_type(encoded.dictionary.type)).take(encoded.indices)
+
+
+def _truncated_type(source: pa.DataType) -> pa.DataType:
+    """Truncation goes downwards, so the least decimals of a type need a digit more."""
+    return pa.decimal256(_WIDE_DIGITS, source.scale) if pa.types.is_decimal(source) else source
 
 
 def _as_stored(column: pa.Array) -> pa.Array:
