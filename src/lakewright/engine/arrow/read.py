@@ -35,7 +35,7 @@ class FileReader:
         wanted = [column for column in columns if column is not None]
         schema = arrow_schema(self.fields)
         rows_read = 0
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=[name for name, _ in wanted]):
+        for batch in self._read(file, parquet, [name for name, _ in wanted]):
             rows_read += batch.num_rows
             yield self._conformed(file, batch, columns, schema)
         if rows_read != file.record_count:
@@ -49,10 +49,17 @@ class FileReader:
             return pq.ParquetFile(store.open(file.location))
         except FileNotFoundError as error:
             raise CorruptTable(f"file {file.location} of table {self.table} is missing") from error
-        except pa.ArrowInvalid as error:
+        except (OSError, pa.ArrowException) as error:
             raise CorruptTable(
                 f"file {file.location} of table {self.table} is not a readable Parquet file: {error}"
             ) from error
+
+    def _read(self, file: DataFile, parquet: pq.ParquetFile, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Arrow's errors do not say which file they met."""
+        try:
+            yield from parquet.iter_batches(_BATCH_ROWS, columns=names)
+        except (OSError, pa.ArrowException) as error:
+            raise CorruptTable(f"file {file.location} of table {self.table} cannot be read: {error}") from error
 
     def _columns(self, file: DataFile, schema: pa.Schema) -> list[tuple[str, pa.Field] | None]:
         """Where each wanted column lies in the file; None where the file does not have it."""
