@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
 
+from lakewright.model.partitioning import Bucket
+from lakewright.model.transforms import apply_transform
+from lakewright.model.types import Primitive, Value
 from tests.judges.asking import Judge, Question, Reader, difference, questions_about, wrong_answers
 from tests.judges.conftest import SharedLake
 from tests.judges.samples import NANO_SAMPLE, SAMPLES, ZONED_NANO_SAMPLE, Sample, rows_of
@@ -175,3 +179,20 @@ def test_no_question_is_kept_from_a_judge_that_would_answer_it_rightly(
 
 def questions_of(kind: Kind, table: Written) -> list[Question]:
     return [question for sample in kind.samples for question in questions_about(table.rows, sample.name)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "found"),
+    [
+        (Primitive.UUID, UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7").bytes, 1488055340),
+        (Primitive.TIMESTAMP_NS, 1_510_871_468_000_000_000, -2047944441),
+        (Primitive.TIMESTAMP_NS, 1_510_871_468_000_001_001, -1207196810),
+        (Primitive.TIMESTAMPTZ_NS, 1_510_871_468_000_001_001, -1207196810),
+    ],
+)
+def test_what_no_judge_confirms_hashes_as_in_the_examples_of_the_specification(
+    kind: Primitive, value: Value, found: int
+) -> None:
+    """Appendix B; the sign bit is not part of the number that is bucketed."""
+    largest = 2**31 - 1
+    assert apply_transform(Bucket(largest), kind, value) == (found & largest) % largest
