@@ -6,12 +6,16 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pyarrow import parquet
 
 import lakewright as lw
+from lakewright.model.schema import Schema
+from lakewright.model.types import Field, Primitive, StructType
+from lakewright.planning.names import names_are_stable
 from tests.judges.asking import Judge, Reader, difference
 from tests.judges.conftest import SharedLake
 from tests.judges.samples import SAMPLES, rows_of
-from tests.judges.shapes import PLAIN, nested
+from tests.judges.shapes import DOTTED, ODD_NAMES, PLAIN, nested
 
 # pyiceberg commits no table of version 3, and needs another package for other transforms than identity.
 pyiceberg_version = pytest.mark.parametrize("version", [1, 2], ids="v{}".format)
@@ -77,6 +81,22 @@ def test_a_table_that_pyiceberg_created_takes_our_rows(
         append_as_pyiceberg(shared_lake, name, part)
         shared_lake.ours.table(name).append(part)
     assert_rows(shared_lake.ours.table(name), pa.concat_tables([rows, rows]))
+
+
+@pytest.mark.parametrize("odd", [*ODD_NAMES, DOTTED, "plain", "_Plain_2"])
+def test_a_column_is_read_by_name_only_if_other_writers_name_it_so_in_their_files(
+    shared_lake: SharedLake, name: str, odd: str
+) -> None:
+    """Else Spark's own reader finds no such column in a file, and shows NULL."""
+    schema = pa.schema([(odd, pa.struct([(odd, pa.int64())]))])
+    shared_lake.theirs.create_namespace_if_not_exists("turns")
+    theirs = shared_lake.theirs.create_table(name, schema)
+    theirs.append(pa.table([[{odd: 1}]], schema))
+    (file,) = (task.file.file_path for task in theirs.scan().plan_files())
+    fields = (Field(1, "safe", StructType((Field(2, odd, Primitive.LONG),))),)
+    is_spelled_alike = parquet.read_schema(file.removeprefix("file://")).names == [odd]
+    assert is_spelled_alike or not names_are_stable(fields, [Schema(fields)])
+    assert names_are_stable(fields, [Schema(fields)]) == odd.isidentifier() & odd.isascii()
 
 
 @pytest.mark.parametrize("path", [(1, 2, 3), (1, 3), (2, 3)], ids=lambda path: "-".join(map(str, path)))
