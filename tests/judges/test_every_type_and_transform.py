@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pyarrow as pa
 import pytest
+from pyiceberg.table import StaticTable
 
 from lakewright.model.partitioning import Bucket
 from lakewright.model.transforms import apply_transform
@@ -179,6 +180,16 @@ def test_no_question_is_kept_from_a_judge_that_would_answer_it_rightly(
 
 def questions_of(kind: Kind, table: Written) -> list[Question]:
     return [question for sample in kind.samples for question in questions_about(table.rows, sample.name)]
+
+
+def test_a_manifest_says_of_every_partition_field_whether_it_holds_nan(written: Callable[[Kind], Written]) -> None:
+    """Though it may be left out: Iceberg's Java runtime fails to list manifests without it."""
+    kind = ALL_KINDS[2]
+    table = StaticTable.from_metadata(written(kind).location)
+    manifests = [manifest for snapshot in table.snapshots() for manifest in snapshot.manifests(table.io)]
+    said = {summary.contains_nan for manifest in manifests for summary in manifest.partitions}
+    assert manifests
+    assert said == {True, False}
 
 
 @pytest.mark.parametrize(
