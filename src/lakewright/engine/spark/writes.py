@@ -25,6 +25,7 @@ from lakewright.model.types import Primitive
 from lakewright.protocols import Clock, ObjectStore
 
 _BATCH_ROWS = 100_000
+_BATCH_BYTES = 64 << 20
 _OUR_ERROR = re.compile(r"lakewright\.errors\.(\w+): (.*)")
 _SWEEPS_MAX = 5
 _SWEEP_WAIT_SECONDS = 1.0
@@ -60,10 +61,11 @@ def write_frame(
 
 
 def sweep(layout: WriteLayout, store: ObjectStore, clock: Clock) -> None:
-    """Remove the files of an abandoned write. Tasks that are being stopped may still finish one, so look again."""
-    for _ in range(_SWEEPS_MAX):
+    """Remove the files of an abandoned write. Tasks that are being stopped may still finish one, so look again, also
+    when at first there is nothing."""
+    for look in range(_SWEEPS_MAX):
         found = [stored.location for stored in store.list(layout.location.root) if layout.write_id in stored.location]
-        if not found:
+        if look and not found:
             return
         for location in found:
             with suppress(OSError):
@@ -99,13 +101,14 @@ class _WriteRows:
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Spark sends small batches; partitions are split, and columns measured, for many at once."""
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _BATCH_ROWS:
+        size += batch.nbytes
+        if rows >= _BATCH_ROWS or size >= _BATCH_BYTES:
             yield pa.Table.from_batches(held)
-            held, rows = [], 0
+            held, rows, size = [], 0, 0
     if rows:
         yield pa.Table.from_batches(held)
 
