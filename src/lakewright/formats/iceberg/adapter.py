@@ -176,9 +176,11 @@ class IcebergTable:
         self.catalog.abandon(staged.metadata_location)
 
     def clean_up(self, staged: StagedCommit) -> None:
-        own_place = f"{_metadata(staged.base).table_location}/"
+        """Metadata files in the table's own places only: a moved table has two, one with `write.metadata.path` another."""
+        base = _metadata(staged.base)
+        own_places = (f"{base.table_location}/", f"{base.location.rpartition('/')[0]}/")
         for location in staged.obsolete:
-            if location.startswith(own_place):
+            if location.startswith(own_places) and is_metadata_file(location):
                 self.store.delete(location)
 
     def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
@@ -259,6 +261,8 @@ class IcebergSource:
     def open_location(self, location: str, *, guess: bool) -> IcebergTable:
         """A metadata file, or a folder that is its own catalog."""
         if is_metadata_file(location):
+            if not self.store.exists(location):
+                raise InvalidRequest(f"there is no metadata file {location}")
             return self._table(location, FixedMetadata(location))
         if guess:
             return self._table(location, FixedMetadata(newest_by_guess(self.store, location)))
