@@ -112,12 +112,9 @@ class PartitionedWriter:
                 self._spill.put(partition.key, pa.concat_tables(partition.release()))
 
     def _flush(self, partition: "_Partition") -> None:
-        """However many rows came at once, they are written as row groups and files of the size that is asked for."""
-        if partition.held:
-            for rows in _row_groups(pa.concat_tables(partition.release()), self._row_group_bytes):
-                self._write_row_group(partition, rows)
-
-    def _write_row_group(self, partition: "_Partition", rows: pa.Table) -> None:
+        if not partition.held:
+            return
+        rows = pa.concat_tables(partition.release())
         if partition.open_file is not None and self._brings_first_nan(rows, partition.open_file):
             self._finish_file(partition)
         self._note_nans(rows)
@@ -191,9 +188,10 @@ class _OpenFile:
             raise
 
     def write(self, rows: pa.Table) -> None:
+        """One row group, unless it would hold too many rows for readers to like."""
         self._last_raw_bytes = rows.nbytes
         self._raw_bytes += self._last_raw_bytes
-        self._parquet.write_table(rows, row_group_size=rows.num_rows)
+        self._parquet.write_table(rows, row_group_size=_ROW_GROUP_ROWS_MAX)
         self._measures.add(rows)
 
     def is_full(self, target_bytes: int) -> bool:
@@ -276,14 +274,6 @@ class _Spill:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-
-def _row_groups(rows: pa.Table, row_group_bytes: int) -> Iterator[pa.Table]:
-    """Even parts, each about as large as asked for, and with no more rows than readers like."""
-    parts = max(round(rows.nbytes / row_group_bytes), -(-rows.num_rows // _ROW_GROUP_ROWS_MAX), 1)
-    size = max(1, -(-rows.num_rows // parts))
-    for start in range(0, rows.num_rows, size):
-        yield rows.slice(start, size)
 
 
 def _has_nan(rows: pa.Table, leaf: Leaf) -> bool:
