@@ -40,13 +40,6 @@ def test_an_arrow_table_becomes_files_and_row_groups_of_the_size_that_is_asked_f
     assert np.array_equal(np.sort(read), np.sort(RANDOM))
 
 
-def test_a_row_group_has_no_more_rows_than_readers_like(lake: lw.Lake, tmp_path: Path) -> None:
-    lake.create_table("t", "x INT").append(pa.table({"x": np.zeros(ROWS, "int32")}))
-    (written,) = files(tmp_path)
-    footer = pq.read_metadata(written)
-    assert [footer.row_group(group).num_rows for group in range(footer.num_row_groups)] == [ROWS // 2] * 2
-
-
 @pytest.mark.parametrize(("mode", "writers"), [("none", THREADS), ("hash", 1), ("range", 1)])
 def test_a_partition_has_one_writer_if_the_table_asks_for_that(
     lake: lw.Lake, tmp_path: Path, mode: str, writers: int

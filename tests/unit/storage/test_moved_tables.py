@@ -8,8 +8,6 @@ from tests.foreign.arrow_rows import rows_of
 
 import lakewright as lw
 
-FEW = {"write.metadata.previous-versions-max": "2", "write.metadata.delete-after-commit.enabled": "true"}
-
 
 def rows(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int64())})
@@ -22,7 +20,7 @@ def ids_in(table: lw.Table, moved: dict[str, str]) -> list[int]:
 def moved_folder(tmp_path: Path, moved_as: str) -> tuple[lw.Lake, Path, dict[str, str]]:
     old, new = tmp_path / "old place", tmp_path / "new"
     lake = lw.connect(catalog={"name": "before", "type": "folder", "warehouse": f"file://{old}"})
-    lake.create_table("t", "id BIGINT", properties=FEW).append(rows(1, 2))
+    lake.create_table("t", "id BIGINT").append(rows(1, 2))
     old.rename(new)
     moved = {moved_as.format(old): str(new)}
     return (
@@ -50,13 +48,6 @@ def test_recorded_locations_stay_as_they_are(tmp_path: Path) -> None:
     assert str(new).encode() not in manifests
 
 
-def test_a_moved_table_lets_go_of_its_old_metadata_files(tmp_path: Path) -> None:
-    lake, new, _ = moved_folder(tmp_path, "{}")
-    for number in range(5):
-        lake.table("t").append(rows(number))
-    assert len(list(new.rglob("*.metadata.json"))) == 3
-
-
 def test_a_table_of_a_catalog_that_was_moved_is_found_by_its_name(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
@@ -68,13 +59,3 @@ def test_a_table_of_a_catalog_that_was_moved_is_found_by_its_name(tmp_path: Path
     table.append(rows(2))
     assert ids_in(table, moved) == [1, 2]
     assert not old.exists()
-
-
-def test_old_metadata_files_go_from_wherever_the_table_keeps_them(tmp_path: Path) -> None:
-    catalog = {"name": "c", "type": "sql", "uri": f"sqlite:///{tmp_path}/c.db", "warehouse": f"file://{tmp_path}"}
-    elsewhere = {**FEW, "write.metadata.path": f"file://{tmp_path}/elsewhere"}
-    table = lw.connect(catalog=catalog).create_table("s.t", "id BIGINT", properties=elsewhere)
-    for number in range(5):
-        table.append(rows(number))
-    assert len(list((tmp_path / "elsewhere").glob("*.metadata.json"))) == 3
-    assert ids_in(table, {}) == [0, 1, 2, 3, 4]

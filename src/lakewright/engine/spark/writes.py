@@ -27,8 +27,10 @@ from lakewright.protocols import Clock, ObjectStore
 _BATCH_ROWS = 100_000
 _BATCH_BYTES = 64 << 20
 _OUR_ERROR = re.compile(r"lakewright\.errors\.(\w+): (.*)")
-_SWEEPS_MAX = 5
-_SWEEP_WAIT_SECONDS = 1.0
+_SWEEPS_MAX = 40
+_SWEEP_WAIT_SECONDS = 0.5
+_QUIET_SWEEPS = 7
+"""Spark gives the Python of a task that it stops two seconds, in which the task may still finish a file."""
 
 
 def write_frame(
@@ -61,15 +63,16 @@ def write_frame(
 
 
 def sweep(layout: WriteLayout, store: ObjectStore, clock: Clock) -> None:
-    """Remove the files of an abandoned write. Tasks that are being stopped may still finish one, so look again, also
-    when at first there is nothing."""
-    for look in range(_SWEEPS_MAX):
+    """Remove the files of an abandoned write, until none has come for as long as a task may outlive its job."""
+    quiet = 0
+    for _ in range(_SWEEPS_MAX):
         found = [stored.location for stored in store.list(layout.location.root) if layout.write_id in stored.location]
-        if look and not found:
-            return
         for location in found:
             with suppress(OSError):
                 store.delete(location)
+        quiet = 0 if found else quiet + 1
+        if quiet == _QUIET_SWEEPS:
+            return
         clock.sleep(_SWEEP_WAIT_SECONDS)
 
 

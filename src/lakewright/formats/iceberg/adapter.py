@@ -176,11 +176,9 @@ class IcebergTable:
         self.catalog.abandon(staged.metadata_location)
 
     def clean_up(self, staged: StagedCommit) -> None:
-        """Metadata files in the table's own places only: a moved table has two, one with `write.metadata.path` another."""
-        base = _metadata(staged.base)
-        own_places = (f"{base.table_location}/", f"{base.location.rpartition('/')[0]}/")
+        own_place = f"{_metadata(staged.base).table_location}/"
         for location in staged.obsolete:
-            if location.startswith(own_places) and is_metadata_file(location):
+            if location.startswith(own_place):
                 self.store.delete(location)
 
     def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
