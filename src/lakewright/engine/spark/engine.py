@@ -89,12 +89,20 @@ def arrow_rows(rows: object) -> pa.Table | None:
         return pa.Table.from_batches([rows])
     kind = type(rows)
     if kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame":
-        return pa.Table.from_pandas(rows, preserve_index=False)
+        return _pandas_rows(rows)
     if hasattr(rows, "mapInArrow"):
         return None
     raise InvalidRequest(
         f"rows are a Spark DataFrame, an Arrow table or a pandas DataFrame, found {kind.__module__}.{kind.__qualname__}"
     )
+
+
+def _pandas_rows(rows: Any) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(rows, preserve_index=False)
+    except pa.ArrowException as error:
+        told = ": ".join(str(part) for part in reversed(error.args))
+        raise InvalidRequest(f"the pandas DataFrame does not become an Arrow table. {told}") from error
 
 
 def _frame(rows: Any) -> Any:

@@ -26,6 +26,7 @@ from lakewright.model.types import Primitive
 from lakewright.protocols import Clock, ObjectStore
 
 _BATCH_ROWS = 100_000
+_BATCH_BYTES = 64 << 20
 _OUR_ERROR = re.compile(r"lakewright\.errors\.(\w+): (.*)")
 _SWEEPS_MAX = 40
 _SWEEP_WAIT_SECONDS = 0.5
@@ -128,13 +129,14 @@ class _WriteRows:
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Spark sends small batches; partitions are split, and columns measured, for many at once."""
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _BATCH_ROWS:
+        size += batch.nbytes
+        if rows >= _BATCH_ROWS or size >= _BATCH_BYTES:
             yield pa.Table.from_batches(held)
-            held, rows = [], 0
+            held, rows, size = [], 0, 0
     if rows:
         yield pa.Table.from_batches(held)
 
