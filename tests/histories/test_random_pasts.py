@@ -9,19 +9,16 @@ from typing import Any
 
 import pytest
 
-from lakewright.formats.iceberg.adapter import IcebergSource
-from lakewright.formats.iceberg.catalog import FolderCatalog
 from lakewright.model.partitioning import PartitionSpec
 from lakewright.model.schema import Schema
 from lakewright.table import Table
 from lakewright.testing.memory import MemoryStore
-from lakewright.testing.steady import CountingIds, FixedClock
 from tests.histories.builder import LINEAGE, TableWithPast, Version
 from tests.histories.conditions import random_condition
 from tests.histories.oracle import Found, rows_of
 from tests.histories.random_past import ID, RandomPast
+from tests.histories.reading import opened
 from tests.histories.values import Row, comparable, stored
-from tests.in_process_engine import InProcessEngine
 
 SEEDS = range(40)
 STEPS = 14
@@ -99,9 +96,7 @@ class View:
 
 def views(made: RandomPast, draw: random.Random) -> Iterator[View]:
     table = made.table
-    source = IcebergSource(FolderCatalog(table.store), table.store, FixedClock(), CountingIds())
-    format_ = source.open_location(table.finish(), guess=False)
-    handle = Table("t", format_, InProcessEngine(table.store), FixedClock(), CountingIds())
+    handle = opened(table)
     yield View(handle, table.versions[-1], table.schema, table.specs)
     for version in draw.sample(table.versions, min(OLDER_EACH, len(table.versions))):
         yield View(handle.at(version=version.number), version, version.schema, table.specs)

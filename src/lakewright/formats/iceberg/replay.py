@@ -3,7 +3,7 @@
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
-from lakewright.model.partitioning import PartitionField, result_type
+from lakewright.model.partitioning import PartitionField, Void, result_type
 from lakewright.model.scan import FILE_ID, LAST_UPDATED_ID, PARTITION_ID, POSITION_ID, ROW_ID_ID, SPEC_ID_ID
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import HistoryEntry, Snapshot
@@ -65,7 +65,7 @@ def snapshot_of(
 
 def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
     """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
-    parts = {part.field_id: part for spec in metadata.specs.values() for part in spec.fields}
+    parts = {part.field_id: part for part in _parts_of_all_specs(metadata)}
     members = tuple(
         Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
     )
@@ -81,6 +81,12 @@ def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
         *partition,
         *(lineage if metadata.format_version > 2 else ()),
     )
+
+
+def _parts_of_all_specs(metadata: Metadata) -> list[PartitionField]:
+    """Void ones first: a field that was dropped still says what its values were in the specs before."""
+    parts = [part for spec in metadata.specs.values() for part in spec.fields]
+    return sorted(parts, key=lambda part: not isinstance(part.transform, Void))
 
 
 def partition_type(part: PartitionField, metadata: Metadata) -> ColumnType:
