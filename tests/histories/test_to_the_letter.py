@@ -382,3 +382,13 @@ def test_rows_from_before_the_upgrade_have_numbers_from_the_next_version_on() ->
     assert values(built, "_row_id", "_last_updated_sequence_number") == [(None, None), (None, None)]
     committed(built, 3)
     assert values(built, "_row_id", "_last_updated_sequence_number") == [(1, 1), (2, 1), (0, 2)]
+
+
+def test_files_that_were_removed_before_the_upgrade_take_no_numbers() -> None:
+    built = table(2)
+    gone, left = built.file(rows(1, 2, 3)), built.file(rows(4))
+    built.commit([gone, left])
+    built.commit(removed=[gone.file])
+    built.format_version = 3
+    committed(built, 5)
+    assert values(built, "_row_id") == [(1,), (0,)]
