@@ -31,6 +31,9 @@ class InProcessEngine:
     def is_case_sensitive(self) -> bool:
         return False
 
+    def values_of(self, query: str) -> str | None:
+        return None
+
     def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
         return plan_on_threads(snapshot, reader, pruner, self.store)
 

@@ -39,6 +39,14 @@ class Session:
         return self.given is not None or self._started is not None
 
     @property
+    def is_on_cluster(self) -> bool:
+        """Whether there are workers beside this machine; a session that is not started will be local."""
+        if not self.is_started:
+            return False
+        master = self.spark.conf.get("spark.master", "") or ""
+        return not (master == "local" or master.startswith("local["))
+
+    @property
     def spark(self) -> SparkSession:
         if self.given is not None:
             return self.given
