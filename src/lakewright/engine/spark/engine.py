@@ -1,7 +1,7 @@
 """The engine that users have: Spark for what is large or needs SQL, this machine's own threads for what is small."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -35,6 +35,9 @@ class SparkEngine:
     session: Session
     store: ObjectStore
     clock: Clock
+
+    def reaching(self, store: ObjectStore) -> "SparkEngine":
+        return replace(self, store=store)
 
     def settings(self) -> SqlSettings:
         return self.session.settings()

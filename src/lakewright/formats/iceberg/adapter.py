@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
-from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, Unsupported
+from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, LakewrightError, Unsupported
 from lakewright.formats.iceberg.catalog import FixedMetadata, FolderCatalog, is_metadata_file, newest_by_guess
 from lakewright.formats.iceberg.encode import (
     Attempt,
@@ -12,12 +13,14 @@ from lakewright.formats.iceberg.encode import (
     apply_updates,
     encode_append,
     encode_upgrade,
-    metadata_folder,
     new_document,
+    obsolete_metadata,
+    requirements_of,
+    updates_to_create,
     with_metadata_log,
 )
 from lakewright.formats.iceberg.records.manifests import Entry, Manifest, Status, read_manifest, read_manifest_list
-from lakewright.formats.iceberg.records.metadata import Metadata, parse_metadata, render_metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, metadata_of
 from lakewright.formats.iceberg.replay import (
     history_of,
     manifest_list_location,
@@ -42,22 +45,20 @@ from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.partitioning import PartitionSpec
 from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
-from lakewright.protocols import Capabilities, Catalog, Clock, Ids, ObjectStore, TablePointer
+from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
 
 _LOG_ENTRIES_MAX = 100
 
 
 @dataclass(frozen=True)
 class IcebergHead(Head):
+    newest: NewestMetadata
     metadata: Metadata
 
 
 @dataclass(frozen=True)
 class IcebergStaged(StagedCommit):
-    """`content` goes to `metadata_location` when it is published."""
-
-    metadata_location: str = ""
-    content: bytes = b""
+    commit: MetadataCommit
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,6 @@ class IcebergTable:
 
     name: str
     catalog: Catalog
-    store: ObjectStore
     clock: Clock
     ids: Ids
 
@@ -106,15 +106,18 @@ class IcebergTable:
         return self.name
 
     def head(self) -> IcebergHead:
-        pointer = self.catalog.load(self.name)
-        assert pointer.metadata_location is not None
-        return self._head_at(pointer.metadata_location)
+        newest = self.catalog.load(self.name)
+        metadata = metadata_of(newest.location, newest.document)
+        return IcebergHead(newest.location, metadata.table_uuid or metadata.table_location, newest, metadata)
 
     def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
         metadata = _metadata(head)
         node = snapshot_node(metadata, version)
-        manifests = () if node is None else self._manifests(metadata, manifest_list_location(metadata, node))
+        manifests = () if node is None else _manifests(metadata, node, self.store(head))
         return snapshot_of(metadata, node, manifests, current=version is None)
+
+    def store(self, head: Head) -> ObjectStore:
+        return _iceberg(head).newest.store
 
     def reader(self, snapshot: Snapshot) -> ManifestReader:
         return ManifestReader(snapshot.specs, snapshot.location)
@@ -129,119 +132,58 @@ class IcebergTable:
         return retry_settings(_metadata(head).properties)
 
     def stage(self, head: Head, changes: Changes) -> IcebergStaged | None:
+        if self.catalog.read_only_because is not None:
+            raise Unsupported(self.catalog.read_only_because)
         metadata = _metadata(head)
         refuse_unreadable(metadata.schema, metadata.table_location)
-        now_ms = max(self.clock.now_ms(), metadata.last_updated_ms + 1)
-        attempt = Attempt(self.ids.version(), self.ids.unique(), now_ms)
-        encoded = self._encoded(metadata, changes, attempt)
+        attempt = Attempt(self.ids.version(), self.ids.unique(), max(self.clock.now_ms(), metadata.last_updated_ms + 1))
+        encoded = self._encoded(head, changes, attempt)
         if not encoded.updates:
             return None
-        document = apply_updates(metadata, encoded.updates, now_ms)
-        entries_max = Properties(metadata.properties).number("write.metadata.previous-versions-max", _LOG_ENTRIES_MAX)
-        document, obsolete = with_metadata_log(document, metadata, entries_max)
-        compressed = _is_compressed(metadata.properties)
-        location = self.catalog.next_metadata_location(
-            TablePointer(metadata.location), metadata_folder(metadata), attempt.unique, compressed=compressed
-        )
-        self._write_all(encoded.objects)
+        _write_all(encoded.objects, self.store(head))
         return IcebergStaged(
             base=head,
             version=attempt.snapshot_id if isinstance(changes, AppendFiles) else metadata.current_snapshot_id,
             locations=tuple(written for written, _ in encoded.objects),
-            obsolete=obsolete if _deletes_old_metadata(metadata) else (),
-            metadata_location=location,
-            content=render_metadata(document, compressed=compressed),
+            commit=MetadataCommit(
+                base=metadata.location,
+                unique=attempt.unique,
+                requirements=requirements_of(metadata, encoded.updates),
+                updates=encoded.updates,
+                describe=partial(_next_document, metadata, encoded, attempt.now_ms),
+                obsolete=obsolete_metadata(metadata, _log_entries(metadata)) if _deletes_old_metadata(metadata) else (),
+            ),
         )
 
     def publish(self, staged: StagedCommit) -> PublishOutcome:
         assert isinstance(staged, IcebergStaged)
-        base = TablePointer(_metadata(staged.base).location)
-        return self.catalog.swap(self.name, base, staged.metadata_location, staged.content)
+        return self.catalog.swap(self.name, staged.commit)
 
     def includes(self, head: Head, staged: StagedCommit) -> bool:
-        """By the snapshot, which stays when later commits follow; a change without one by its metadata file, as far as
-        that is ours: in a folder, a winner's has the same name."""
+        """By the snapshot, which stays when later commits follow; what a change without one left behind, the catalog knows."""
         assert isinstance(staged, IcebergStaged)
-        metadata = _metadata(head)
         if staged.version != _metadata(staged.base).current_snapshot_id:
-            return staged.version in metadata.snapshots
-        logged = {item["metadata-file"] for item in metadata.document.get("metadata-log") or ()}
-        is_named = staged.metadata_location in logged | {metadata.location}
-        return is_named and self.store.read(staged.metadata_location) == staged.content
+            return staged.version in _metadata(head).snapshots
+        return self.catalog.includes(staged.commit, _iceberg(head).newest)
 
     def abandon(self, staged: StagedCommit) -> None:
         assert isinstance(staged, IcebergStaged)
+        store = self.store(staged.base)
         for location in staged.locations:
-            self.store.delete(location)
-        self.catalog.abandon(staged.metadata_location)
+            store.delete(location)
+        self.catalog.abandon(staged.commit)
 
     def clean_up(self, staged: StagedCommit) -> None:
-        own_place = f"{_metadata(staged.base).table_location}/"
-        for location in staged.obsolete:
-            if location.startswith(own_place):
-                self.store.delete(location)
+        assert isinstance(staged, IcebergStaged)
+        self.catalog.clean_up(staged.commit)
 
-    def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
+    def _encoded(self, head: Head, changes: Changes, attempt: Attempt) -> Encoded:
+        metadata = _metadata(head)
         match changes:
             case AppendFiles():
-                return encode_append(metadata, self._listed(metadata), changes, attempt)
+                return encode_append(metadata, _listed(metadata, self.store(head)), changes, attempt)
             case UpgradeFormat(format_version):
                 return encode_upgrade(metadata, format_version)
-
-    def _listed(self, metadata: Metadata) -> tuple[Manifest, ...]:
-        """The manifests of the current version, each with the counts that newer format versions require."""
-        node = snapshot_node(metadata, None)
-        manifests = () if node is None else self._manifests(metadata, manifest_list_location(metadata, node))
-        if metadata.format_version == 1:
-            return manifests
-        return tuple(
-            self._counted(metadata, manifest) if manifest.added_files is None else manifest for manifest in manifests
-        )
-
-    def _counted(self, metadata: Metadata, manifest: Manifest) -> Manifest:
-        """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
-        reader = ManifestReader(metadata.specs, metadata.table_location)
-        entries = list(reader.entries(manifest, self.store))
-        files = {status: sum(entry.status is status for entry in entries) for status in Status}
-        rows = {
-            status: sum(entry.file.record_count for entry in entries if entry.status is status) for status in Status
-        }
-        return replace(
-            manifest,
-            added_files=files[Status.ADDED],
-            existing_files=files[Status.EXISTING],
-            deleted_files=files[Status.DELETED],
-            added_rows=rows[Status.ADDED],
-            existing_rows=rows[Status.EXISTING],
-            deleted_rows=rows[Status.DELETED],
-        )
-
-    def _manifests(self, metadata: Metadata, location: str) -> tuple[Manifest, ...]:
-        try:
-            content = self.store.read(location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"manifest list {location} of table {metadata.table_location} is missing") from error
-        return read_manifest_list(location, content)
-
-    def _head_at(self, location: str) -> IcebergHead:
-        try:
-            content = self.store.read(location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"metadata file {location} of table {self.name} is missing") from error
-        metadata = parse_metadata(location, content)
-        return IcebergHead(location, metadata.table_uuid or metadata.table_location, metadata)
-
-    def _write_all(self, objects: Iterable[tuple[str, bytes]]) -> None:
-        written: list[str] = []
-        try:
-            for location, content in objects:
-                written.append(location)
-                self.store.write(location, content)
-        except BaseException:
-            for location in written:
-                with suppress(OSError):
-                    self.store.delete(location)
-            raise
 
 
 @dataclass(frozen=True)
@@ -259,26 +201,23 @@ class IcebergSource:
     def open_location(self, location: str, *, guess: bool) -> IcebergTable:
         """A metadata file, or a folder that is its own catalog."""
         if is_metadata_file(location):
-            return self._table(location, FixedMetadata(location))
+            return self._table(location, FixedMetadata(location, self.store))
         if guess:
-            return self._table(location, FixedMetadata(newest_by_guess(self.store, location)))
+            return self._table(location, FixedMetadata(newest_by_guess(self.store, location), self.store))
         return self._table(location, FolderCatalog(self.store))
 
     def create(self, name: str, table: NewTable) -> IcebergTable:
         """Refused by the swap when the name is taken: nothing of the table that has it is touched."""
         catalog = FolderCatalog(self.store) if "/" in name else self.catalog
-        location = (table.location or catalog.location_for(name)).rstrip("/")
-        document = new_document(table, location, self.ids.unique(), self.clock.now_ms())
-        folder = metadata_folder(Metadata(location, document))
-        compressed = _is_compressed(table.properties)
-        first = catalog.next_metadata_location(TablePointer(None), folder, self.ids.unique(), compressed=compressed)
-        outcome = catalog.swap(name, TablePointer(None), first, render_metadata(document, compressed=compressed))
-        if isinstance(outcome, Unknown) and not self._is_at(catalog, name, first):
+        location = table.location or catalog.location_for(name)
+        commit = self._creation(table, None if location is None else location.rstrip("/"))
+        outcome = catalog.swap(name, commit)
+        if isinstance(outcome, Unknown) and not self._was_made(catalog, name, commit):
             raise CommitUnknown(
                 f"whether table {name} was created is not known: {outcome.reason}; look before you retry"
             )
         if isinstance(outcome, Taken):
-            catalog.abandon(first)
+            catalog.abandon(commit)
             raise InvalidRequest(f"table {name} exists already")
         return self._table(name, catalog)
 
@@ -289,23 +228,90 @@ class IcebergSource:
         (FolderCatalog(self.store) if "/" in name else self.catalog).drop(name)
 
     def _table(self, name: str, catalog: Catalog) -> IcebergTable:
-        return IcebergTable(name, catalog, self.store, self.clock, self.ids)
+        return IcebergTable(name, catalog, self.clock, self.ids)
 
-    def _is_at(self, catalog: Catalog, name: str, metadata_location: str) -> bool:
+    def _creation(self, table: NewTable, location: str | None) -> MetadataCommit:
+        table_uuid = self.ids.unique()
+        return MetadataCommit(
+            base=None,
+            unique=self.ids.unique(),
+            requirements=({"type": "assert-create"},),
+            updates=updates_to_create(table, location, table_uuid),
+            describe=partial(new_document, table, location or "", table_uuid, self.clock.now_ms()),
+        )
+
+    def _was_made(self, catalog: Catalog, name: str, commit: MetadataCommit) -> bool:
         try:
-            return catalog.load(name).metadata_location == metadata_location
-        except (InvalidRequest, OSError):
+            return catalog.includes(commit, catalog.load(name))
+        except (LakewrightError, OSError):
             return False
 
 
-def _metadata(head: Head) -> Metadata:
+def _next_document(metadata: Metadata, encoded: Encoded, now_ms: int) -> Document:
+    return with_metadata_log(apply_updates(metadata, encoded.updates, now_ms), metadata, _log_entries(metadata))
+
+
+def _listed(metadata: Metadata, store: ObjectStore) -> tuple[Manifest, ...]:
+    """The manifests of the current version, each with the counts that newer format versions require."""
+    node = snapshot_node(metadata, None)
+    manifests = () if node is None else _manifests(metadata, node, store)
+    if metadata.format_version == 1:
+        return manifests
+    return tuple(
+        _counted(metadata, manifest, store) if manifest.added_files is None else manifest for manifest in manifests
+    )
+
+
+def _counted(metadata: Metadata, manifest: Manifest, store: ObjectStore) -> Manifest:
+    """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
+    reader = ManifestReader(metadata.specs, metadata.table_location)
+    entries = list(reader.entries(manifest, store))
+    files = {status: sum(entry.status is status for entry in entries) for status in Status}
+    rows = {status: sum(entry.file.record_count for entry in entries if entry.status is status) for status in Status}
+    return replace(
+        manifest,
+        added_files=files[Status.ADDED],
+        existing_files=files[Status.EXISTING],
+        deleted_files=files[Status.DELETED],
+        added_rows=rows[Status.ADDED],
+        existing_rows=rows[Status.EXISTING],
+        deleted_rows=rows[Status.DELETED],
+    )
+
+
+def _manifests(metadata: Metadata, node: Document, store: ObjectStore) -> tuple[Manifest, ...]:
+    location = manifest_list_location(metadata, node)
+    try:
+        content = store.read(location)
+    except FileNotFoundError as error:
+        raise CorruptTable(f"manifest list {location} of table {metadata.table_location} is missing") from error
+    return read_manifest_list(location, content)
+
+
+def _write_all(objects: Iterable[tuple[str, bytes]], store: ObjectStore) -> None:
+    written: list[str] = []
+    try:
+        for location, content in objects:
+            written.append(location)
+            store.write(location, content)
+    except BaseException:
+        for location in written:
+            with suppress(OSError):
+                store.delete(location)
+        raise
+
+
+def _iceberg(head: Head) -> IcebergHead:
     assert isinstance(head, IcebergHead)
-    return head.metadata
+    return head
 
 
-def _is_compressed(properties: Mapping[str, str]) -> bool:
-    codecs = frozenset({"none", "gzip"})
-    return Properties(properties).text("write.metadata.compression-codec", "none", one_of=codecs) == "gzip"
+def _metadata(head: Head) -> Metadata:
+    return _iceberg(head).metadata
+
+
+def _log_entries(metadata: Metadata) -> int:
+    return Properties(metadata.properties).number("write.metadata.previous-versions-max", _LOG_ENTRIES_MAX)
 
 
 def _deletes_old_metadata(metadata: Metadata) -> bool:

@@ -9,14 +9,52 @@ import re
 from dataclasses import dataclass
 
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
+from lakewright.formats.iceberg.encode import metadata_folder
+from lakewright.formats.iceberg.records.metadata import Metadata, parse_document, render_metadata
+from lakewright.formats.iceberg.write_properties import Properties
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
-from lakewright.protocols import ObjectStore, TablePointer
+from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 
 _NUMBERED = re.compile(r"v(\d+)(?:\.gz\.metadata\.json|\.metadata\.json|\.metadata\.json\.gz)")
 _METASTORE_FILE = re.compile(r"(\d+)-[^/]*\.metadata\.json(?:\.gz)?|\d+-[^/]*\.gz\.metadata\.json")
 _HINT = "version-hint.text"
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
+_CODECS = frozenset({"none", "gzip"})
 _ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
+
+
+@dataclass(frozen=True)
+class MetadataFile:
+    """The next metadata as a file: where the table wants it, how its name ends, and what is in it."""
+
+    folder: str
+    ending: str
+    content: bytes
+
+    @classmethod
+    def of(cls, commit: MetadataCommit) -> "MetadataFile":
+        metadata = Metadata("", commit.document)
+        codec = Properties(metadata.properties).text("write.metadata.compression-codec", "none", one_of=_CODECS)
+        compressed = codec == "gzip"
+        content = render_metadata(commit.document, compressed=compressed)
+        return cls(metadata_folder(metadata), _GZIP if compressed else _PLAIN, content)
+
+
+def read_newest(location: str, name: str, store: ObjectStore) -> NewestMetadata:
+    """What a catalog that keeps files answers for a table."""
+    try:
+        content = store.read(location)
+    except FileNotFoundError as error:
+        raise CorruptTable(f"metadata file {location} of table {name} is missing") from error
+    return NewestMetadata(location, parse_document(location, content), store)
+
+
+def is_logged(location: str, content: bytes, newest: NewestMetadata) -> bool:
+    """Whether a metadata file that we may have written is the newest or one of those before it, and is ours: in a folder, a
+    winner's has the same name."""
+    log = Metadata(newest.location, newest.document).document.get("metadata-log") or ()
+    is_named = location in {newest.location, *(item["metadata-file"] for item in log)}
+    return is_named and newest.store.read(location) == content
 
 
 @dataclass(frozen=True)
@@ -35,7 +73,7 @@ class FolderCatalog:
         folders = {folder for folder, _, file_name in places if folder and _NUMBERED.fullmatch(file_name)}
         return tuple(sorted(folder.replace("/", ".") for folder in folders))
 
-    def load(self, name: str) -> TablePointer:
+    def load(self, name: str) -> NewestMetadata:
         root = self.location_for(name)
         versions = self._versions(f"{root}/metadata")
         if not versions:
@@ -43,7 +81,7 @@ class FolderCatalog:
         newest = versions[max(versions)]
         if len(newest) > 1:
             raise CorruptTable(f"{' and '.join(newest)} are both version {max(versions)} of one table")
-        return TablePointer(newest[0])
+        return read_newest(newest[0], name, self.store)
 
     def location_for(self, name: str) -> str:
         if "/" in name:
@@ -55,20 +93,13 @@ class FolderCatalog:
             raise InvalidRequest(f"{name!r} does not name a table; a name is a word, or words with dots between them")
         return "/".join([self.warehouse.rstrip("/"), *parts])
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        """Beside its predecessor, wherever the table says that its metadata goes: nobody would find it elsewhere."""
-        ending = _GZIP if compressed else _PLAIN
-        if base.metadata_location is None:
-            return f"{metadata_folder}/v1{ending}"
-        folder = base.metadata_location.rpartition("/")[0]
-        return f"{folder}/v{version_number(base.metadata_location) + 1}{ending}"
-
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         """A version has several names, and all must be free.
 
         A name can also be free because later versions let go of the one that had it: what lies below a newer version was
         not necessarily ever the newest, so its writer has to look.
         """
+        new_location, content = _placed(commit)
         folder, number = new_location.rpartition("/")[0], version_number(new_location)
         if folder != f"{self.location_for(name)}/metadata":
             raise InvalidRequest(
@@ -89,8 +120,15 @@ class FolderCatalog:
         self._hint(folder, number)
         return Committed()
 
-    def abandon(self, new_location: str) -> None:
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return is_logged(*_placed(commit), newest)
+
+    def abandon(self, commit: MetadataCommit) -> None:
         """A lost swap wrote nothing: what has that name is the winner's."""
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        for location in commit.obsolete:
+            self.store.delete(location)
 
     def drop(self, name: str) -> None:
         """The metadata is what makes the folder a table; oldest first, so that no older version comes to light."""
@@ -142,12 +180,13 @@ class FixedMetadata:
     """One metadata file, as it is: there is nothing to swap."""
 
     location: str
+    store: ObjectStore
 
     def tables(self) -> tuple[str, ...]:
         return ()
 
-    def load(self, name: str) -> TablePointer:
-        return TablePointer(self.location)
+    def load(self, name: str) -> NewestMetadata:
+        return read_newest(self.location, name, self.store)
 
     @property
     def read_only_because(self) -> str:
@@ -159,13 +198,16 @@ class FixedMetadata:
     def location_for(self, name: str) -> str:
         raise Unsupported(self.read_only_because)
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         raise Unsupported(self.read_only_because)
 
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return False
+
+    def abandon(self, commit: MetadataCommit) -> None:
         raise Unsupported(self.read_only_because)
 
-    def abandon(self, new_location: str) -> None:
+    def clean_up(self, commit: MetadataCommit) -> None:
         raise Unsupported(self.read_only_because)
 
     def drop(self, name: str) -> None:
@@ -195,3 +237,12 @@ def version_number(location: str) -> int:
     if numbered is None:
         raise CorruptTable(f"{location} is not named as the metadata file of a folder table is")
     return int(numbered[1])
+
+
+def _placed(commit: MetadataCommit) -> tuple[str, bytes]:
+    """Beside its predecessor, wherever the table says that its metadata goes: nobody would find it elsewhere."""
+    file = MetadataFile.of(commit)
+    if commit.base is None:
+        return f"{file.folder}/v1{file.ending}", file.content
+    folder = commit.base.rpartition("/")[0]
+    return f"{folder}/v{version_number(commit.base) + 1}{file.ending}", file.content

@@ -34,6 +34,16 @@ _TOTAL_OF = {
     "total-equality-deletes": None,
 }
 
+_REQUIRED_OF_BASE = (
+    ("assert-table-uuid", "uuid", "table-uuid"),
+    ("assert-current-schema-id", "current-schema-id", "current-schema-id"),
+    ("assert-last-assigned-field-id", "last-assigned-field-id", "last-column-id"),
+    ("assert-default-spec-id", "default-spec-id", "default-spec-id"),
+    ("assert-last-assigned-partition-id", "last-assigned-partition-id", "last-partition-id"),
+    ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
+)
+"""The kind of a requirement, the name of what it requires, and the key of the metadata that has it."""
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -104,15 +114,55 @@ def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) 
     return document
 
 
-def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> tuple[Document, tuple[str, ...]]:
-    """The document with its predecessor in the log, and the metadata files that fall out of the log by that."""
-    log = [
-        *(document.get("metadata-log") or ()),
-        {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms},
+def requirements_of(metadata: Metadata, updates: Iterable[Document]) -> tuple[Document, ...]:
+    """All that can be required of the base of a commit: whoever changed one of these first has won.
+
+    What the base does not record, as version 1 may, cannot be required.
+    """
+    document = metadata.document
+    refs = document.get("refs") or {}
+    heads = {MAIN: metadata.current_snapshot_id}
+    for update in updates:
+        if update["action"] == "set-snapshot-ref" and update["ref-name"] != MAIN:
+            heads[update["ref-name"]] = (refs.get(update["ref-name"]) or {}).get("snapshot-id")
+    requirements: list[Document] = [
+        {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot_id}
+        for name, snapshot_id in heads.items()
     ]
-    kept = log[-max(1, entries_max) :]
-    dropped = tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
-    return {**document, "metadata-log": kept}, dropped
+    for requirement, required, recorded in _REQUIRED_OF_BASE:
+        if document.get(recorded) is not None:
+            requirements.append({"type": requirement, required: document[recorded]})
+    return tuple(requirements)
+
+
+def updates_to_create(table: NewTable, location: str | None, table_uuid: str) -> tuple[Document, ...]:
+    """A new table as updates of nothing; without a location, where it goes is left to the catalog."""
+    schema = schema_to_json(table.schema)
+    spec = {"spec-id": table.spec.spec_id, "fields": _spec_fields(table.spec)}
+    placed = () if location is None else ({"action": "set-location", "location": location},)
+    return (
+        {"action": "assign-uuid", "uuid": table_uuid},
+        {"action": "upgrade-format-version", "format-version": table.format_version},
+        {"action": "add-schema", "schema": schema, "last-column-id": table.schema.highest_id},
+        {"action": "set-current-schema", "schema-id": table.schema.schema_id},
+        {"action": "add-spec", "spec": spec},
+        {"action": "set-default-spec", "spec-id": table.spec.spec_id},
+        {"action": "add-sort-order", "sort-order": _order_node(table.sort_order)},
+        {"action": "set-default-sort-order", "sort-order-id": table.sort_order.order_id},
+        *placed,
+        {"action": "set-properties", "updates": dict(table.properties)},
+    )
+
+
+def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> Document:
+    """The document with its predecessor in the log."""
+    return {**document, "metadata-log": _log_after(base, entries_max)[0]}
+
+
+def obsolete_metadata(base: Metadata, entries_max: int) -> tuple[str, ...]:
+    """The metadata files that the next commit lets go of, as far as they lie where the table does."""
+    own_place = f"{base.table_location}/"
+    return tuple(location for location in _log_after(base, entries_max)[1] if location.startswith(own_place))
 
 
 def new_document(table: NewTable, location: str, table_uuid: str, now_ms: int) -> Document:
@@ -301,6 +351,14 @@ def _apply_upgrade(document: Document, metadata: Metadata, format_version: int) 
         document.setdefault("next-row-id", 0)
         if document.get("current-snapshot-id") == _NO_SNAPSHOT:
             document.pop("current-snapshot-id")
+
+
+def _log_after(base: Metadata, entries_max: int) -> tuple[list[Document], tuple[str, ...]]:
+    """The log of the next metadata, and the files that fall out of it."""
+    newest = {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms}
+    log = [*(base.document.get("metadata-log") or ()), newest]
+    kept = log[-max(1, entries_max) :]
+    return kept, tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
 
 
 def _spec_fields(spec: PartitionSpec) -> list[Document]:

@@ -28,9 +28,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from lakewright.errors import InvalidRequest, LakewrightError, Unsupported
+from lakewright.formats.iceberg.catalog import MetadataFile, is_logged, read_newest
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.model.schema import nearest
-from lakewright.protocols import ObjectStore, TablePointer
+from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 
 _NUMBER = re.compile(r"(\d+)-")
 
@@ -58,10 +59,7 @@ class MetastoreTables:
     def read_only_because(self) -> str | None:
         if isinstance(self.catalog, MetastoreCatalog):
             return None
-        return (
-            f"catalog {self.catalog.name} is a {type(self.catalog).__name__}; committing through REST catalogs is not "
-            "supported yet"
-        )
+        return f"catalog {self.catalog.name} is a {type(self.catalog).__name__}; committing through it is not supported"
 
     def tables(self) -> tuple[str, ...]:
         names = {
@@ -71,13 +69,8 @@ class MetastoreTables:
         }
         return tuple(sorted(names))
 
-    def load(self, name: str) -> TablePointer:
-        location = self._location(name)
-        if location is None:
-            raise InvalidRequest(
-                f"there is no table {name} in catalog {self.catalog.name}; {nearest(name, self.tables())}"
-            )
-        return TablePointer(location)
+    def load(self, name: str) -> NewestMetadata:
+        return read_newest(self._known_location(name), name, self.store)
 
     def location_for(self, name: str) -> str:
         namespace, table = split_name(name)
@@ -87,18 +80,14 @@ class MetastoreTables:
         except ValueError as error:
             raise InvalidRequest(f"catalog {self.catalog.name} has no place for {name}: set its warehouse") from error
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        digits = _NUMBER.match((base.metadata_location or "").rpartition("/")[2])
-        number = int(digits[1]) + 1 if digits else 0
-        return f"{metadata_folder}/{number:05d}-{unique}{'.gz' if compressed else ''}.metadata.json"
-
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
+        new_location, content = _placed(commit)
         self.store.write(new_location, content)
         try:
             if isinstance(self.catalog, SqlCatalog):
-                swapped = self._swap_sql(self.catalog, name, base.metadata_location, new_location)
+                swapped = self._swap_sql(self.catalog, name, commit.base, new_location)
             else:
-                swapped = swap_staged(self._metastore(), name, base.metadata_location, new_location, content)
+                swapped = swap_staged(self._metastore(), name, commit.base, new_location, content)
         except (_MovedOn, CommitFailedException, TableAlreadyExistsError, IntegrityError):
             swapped = False
         except LakewrightError:
@@ -109,14 +98,29 @@ class MetastoreTables:
             return Committed()
         return Committed() if self._location(name) == new_location else Taken()
 
-    def abandon(self, new_location: str) -> None:
-        self.store.delete(new_location)
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return is_logged(*_placed(commit), newest)
+
+    def abandon(self, commit: MetadataCommit) -> None:
+        self.store.delete(_placed(commit)[0])
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        for location in commit.obsolete:
+            self.store.delete(location)
 
     def drop(self, name: str) -> None:
         """The catalog forgets the table; its files stay."""
-        self.load(name)
+        self._known_location(name)
         namespace, table = split_name(name)
         self.catalog.drop_table((*namespace, table))
+
+    def _known_location(self, name: str) -> str:
+        location = self._location(name)
+        if location is None:
+            raise InvalidRequest(
+                f"there is no table {name} in catalog {self.catalog.name}; {nearest(name, self.tables())}"
+            )
+        return location
 
     def _location(self, name: str) -> str | None:
         namespace, table = split_name(name)
@@ -186,6 +190,14 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
     finally:
         del replaced._update_and_stage_table, replaced._write_metadata
     return True
+
+
+def _placed(commit: MetadataCommit) -> tuple[str, bytes]:
+    """In the folder that the table names, under the number after its predecessor's."""
+    file = MetadataFile.of(commit)
+    digits = _NUMBER.match((commit.base or "").rpartition("/")[2])
+    number = int(digits[1]) + 1 if digits else 0
+    return f"{file.folder}/{number:05d}-{commit.unique}{file.ending}", file.content
 
 
 def split_name(name: str) -> tuple[tuple[str, ...], str]:
