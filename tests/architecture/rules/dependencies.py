@@ -16,6 +16,7 @@ HOMES = {
     "pyarrow.parquet": ("engine.arrow", "formats.*.checkpoint*"),
     "pyiceberg": ("formats.iceberg", "storage"),
     "pyspark": ("engine.spark", "interfaces.datasource"),
+    "requests": ("formats.iceberg.metastore", "formats.iceberg.rest_session"),
     "sqlalchemy": ("formats.iceberg.metastore",),
     "sqlglot": ("planning",),
 }

@@ -162,6 +162,8 @@ class IcebergTable:
     def includes(self, head: Head, staged: StagedCommit) -> bool:
         """By the snapshot, which stays when later commits follow; what a change without one left behind, the catalog knows."""
         assert isinstance(staged, IcebergStaged)
+        if head.identity != staged.base.identity:
+            return False
         if staged.version != _metadata(staged.base).current_snapshot_id:
             return staged.version in _metadata(head).snapshots
         return self.catalog.includes(staged.commit, _iceberg(head).newest)

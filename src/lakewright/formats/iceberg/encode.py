@@ -135,6 +135,15 @@ def requirements_of(metadata: Metadata, updates: Iterable[Document]) -> tuple[Do
     return tuple(requirements)
 
 
+def is_in_effect(metadata: Metadata, updates: Sequence[Document]) -> bool:
+    """Whether a table is as updates would have it. A snapshot has an id that nobody else uses, and stays when branches move
+    on; of other updates it is not certain who made them."""
+    added = [update["snapshot"]["snapshot-id"] for update in updates if update["action"] == "add-snapshot"]
+    if added:
+        return all(snapshot_id in metadata.snapshots for snapshot_id in added)
+    return all(_holds(metadata, update) for update in updates)
+
+
 def updates_to_create(table: NewTable, location: str | None, table_uuid: str) -> tuple[Document, ...]:
     """A new table as updates of nothing; without a location, where it goes is left to the catalog."""
     schema = schema_to_json(table.schema)
@@ -359,6 +368,23 @@ def _log_after(base: Metadata, entries_max: int) -> tuple[list[Document], tuple[
     log = [*(base.document.get("metadata-log") or ()), newest]
     kept = log[-max(1, entries_max) :]
     return kept, tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
+
+
+def _holds(metadata: Metadata, update: Document) -> bool:
+    match update["action"]:
+        case "upgrade-format-version":
+            return metadata.format_version >= int(update["format-version"])
+        case "set-snapshot-ref":
+            ref = (metadata.document.get("refs") or {}).get(update["ref-name"]) or {}
+            return bool(ref.get("snapshot-id") == update["snapshot-id"])
+        case "remove-snapshot-ref":
+            return update["ref-name"] not in (metadata.document.get("refs") or {})
+        case "set-properties":
+            return all(metadata.properties.get(name) == value for name, value in update["updates"].items())
+        case "remove-properties":
+            return not any(name in metadata.properties for name in update["removals"])
+        case action:
+            raise Unsupported(f"whether metadata update {action} was made cannot be seen")
 
 
 def _spec_fields(spec: PartitionSpec) -> list[Document]:

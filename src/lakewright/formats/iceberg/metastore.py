@@ -19,10 +19,12 @@ from pyiceberg.exceptions import (
     NamespaceAlreadyExistsError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    RESTError,
     TableAlreadyExistsError,
 )
 from pyiceberg.table import StagedTable
 from pyiceberg.table.metadata import TableMetadataUtil
+from requests import RequestException
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -40,7 +42,7 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIcebergCatalog:
     """A catalog as pyiceberg configures it: by its name in the user's configuration, or by properties."""
     try:
         return load_catalog(name, **properties)
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, RESTError, RequestException) as error:
         raise InvalidRequest(f"catalog {name!r} cannot be opened: {error}") from error
 
 
