@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
@@ -100,7 +100,7 @@ class Credentials:
     """What a catalog hands out for the objects below a prefix; the empty prefix covers all that no other does."""
 
     prefix: str
-    settings: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...] = field(repr=False)
     expires_at_ms: int | None = None
 
 

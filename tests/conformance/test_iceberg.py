@@ -18,7 +18,7 @@ from lakewright.storage.locations import Storage
 from lakewright.testing.conformance import FormatConformance, Ground
 from lakewright.testing.memory import MemoryStore
 from lakewright.testing.steady import CountingIds, FixedClock
-from tests.rest_server import RestServer
+from tests.catalogs.rest_server import RestServer
 
 MARK = "not-in-any-specification"
 

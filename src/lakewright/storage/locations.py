@@ -1,7 +1,7 @@
 """Which store holds a location? The one place where settings, schemes and moved prefixes are known."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from lakewright.errors import Unsupported
@@ -19,7 +19,7 @@ class Storage:
     changes: recorded locations stay as they are everywhere else, so that records which name the same file still agree.
     """
 
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     moved: tuple[tuple[str, str], ...] = ()
     vended: Vended | None = None
     """What the catalog handed out for the one table that this is the store of."""

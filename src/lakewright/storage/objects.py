@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedIOBase
 from types import TracebackType
@@ -54,7 +54,7 @@ REMOTE_SCHEMES = frozenset(_SETTINGS_BY_SCHEME)
 class RemoteObjects:
     """Locations are URLs; settings have the names that Iceberg catalogs use, such as `s3.endpoint`."""
 
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def read(self, location: str) -> bytes:
         store, key = self._reach(location)

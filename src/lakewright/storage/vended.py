@@ -7,7 +7,7 @@ from lakewright.protocols import Clock, Credentials, CredentialSource
 
 _ASKED_ANEW_BEFORE_MS = 30_000
 _REMEMBERED_MAX = 64
-_TIED_TOGETHER = frozenset({"access-key-id", "secret-access-key", "session-token"})
+_PARTS_OF_A_KEY = frozenset({"access-key-id", "secret-access-key", "session-token"})
 _RENEWED: dict[CredentialSource, tuple[Credentials, ...]] = {}
 _RENEWING = Lock()
 
@@ -22,12 +22,13 @@ class Vended:
 
     def settings_for(self, location: str, settings: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """The settings with what was handed out over them. Parts of two different keys are never mixed."""
-        below = dict(settings)
+        merged = dict(settings)
         for given in self._valid(location):
-            if any(_is_tied(name) for name, _ in given.settings):
-                below = {name: value for name, value in below.items() if not _is_tied(name)}
-            below |= dict(given.settings)
-        return tuple(sorted(below.items()))
+            parts = {_aws_part(name) for name, _ in given.settings} - {None}
+            replaced = parts | _PARTS_OF_A_KEY if parts & _PARTS_OF_A_KEY else parts
+            merged = {name: value for name, value in merged.items() if _aws_part(name) not in replaced}
+            merged |= dict(given.settings)
+        return tuple(sorted(merged.items()))
 
     def _valid(self, location: str) -> tuple[Credentials, ...]:
         chosen = choose(self.credentials, location)
@@ -72,7 +73,7 @@ def _one_scheme(location: str) -> str:
     return f"s3{separator}{rest}" if scheme in ("s3a", "s3n") else location
 
 
-def _is_tied(name: str) -> bool:
-    """The parts of one AWS key, under either of the names that they have."""
+def _aws_part(name: str) -> str | None:
+    """What a setting of AWS is about: `s3.region` and `client.region` are two names of one."""
     group, _, part = name.partition(".")
-    return group in ("s3", "client") and part in _TIED_TOGETHER
+    return part if group in ("s3", "client") else None

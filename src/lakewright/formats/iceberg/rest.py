@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any
@@ -175,7 +175,8 @@ class RestTables:
 
     def _tables_in(self, namespace: tuple[str, ...]) -> list[str]:
         url = self.session.namespace_url(Endpoints.list_tables, namespace)
-        return [".".join((*each["namespace"], each["name"])) for each in self.session.listed(url, "identifiers")]
+        found: Iterable[Any] = self.session.listed(url, "identifiers")
+        return [".".join((*each["namespace"], each["name"])) for each in found]
 
     def _namespaces(self, parent: tuple[str, ...]) -> list[tuple[str, ...]]:
         found = [namespace for namespace in self._namespaces_in(parent) if namespace != parent]
@@ -184,7 +185,8 @@ class RestTables:
     def _namespaces_in(self, parent: tuple[str, ...]) -> list[tuple[str, ...]]:
         params = {"parent": self.session.catalog._encode_namespace_path(parent)} if parent else {}
         url = self.session.catalog.url(Endpoints.list_namespaces)
-        return [tuple(namespace) for namespace in self.session.listed(url, "namespaces", params)]
+        found: Iterable[Any] = self.session.listed(url, "namespaces", params)
+        return [tuple(namespace) for namespace in found]
 
     def _source(self, name: str) -> "TableCredentials":
         properties = json.dumps(self.session.catalog.properties, default=str, sort_keys=True)
@@ -196,9 +198,9 @@ class TableCredentials:
     """Asks the catalog for a table's credentials, from wherever it is called: it takes along how the catalog is opened."""
 
     catalog: str
-    properties: str
+    properties: str = field(repr=False)
     table: str
-    clock: Clock
+    clock: Clock = field(compare=False)
 
     def __call__(self) -> tuple[Credentials, ...]:
         session = RestSession(_opened(self.catalog, self.properties), self.clock)

@@ -101,15 +101,15 @@ class RestSession:
         reason = reply.reason if isinstance(reply, Silent) else reply.said
         raise RetriesExhausted(f"catalog {self.name} did not answer {_ATTEMPTS_MAX} times, the last time with {reason}")
 
-    def listed(self, url: str, key: str, params: Mapping[str, str] | None = None) -> Iterator[Any]:
+    def listed(self, url: str, key: str, params: Mapping[str, str] | None = None) -> Iterator[object]:
         """What a list has on all of its pages; nothing when there is nothing to list in."""
         page: dict[str, str] = {}
         for _ in range(_PAGES_MAX):
             answer = self.read(url, {**(params or {}), **page})
             if answer.status == 404:
                 return
-            body = self.done(answer, f"list {key}")
-            yield from body.get(key) or ()  # type: ignore[misc]  # JSON has no types
+            body: Any = self.done(answer, f"list {key}")
+            yield from body.get(key) or ()
             if not body.get("next-page-token"):
                 return
             page = {"pageToken": str(body["next-page-token"])}

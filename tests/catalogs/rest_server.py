@@ -4,7 +4,7 @@ import json
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from tests.rest_metadata import Json, Refused, check, created, updated
+from tests.catalogs.rest_metadata import Json, Refused, check, created, updated
 
 Name = tuple[str, ...]
+NO_HEADERS: Mapping[str, str] = {}
 _SEPARATOR = "\x1f"
 
 
@@ -31,6 +32,7 @@ class Fault(Enum):
     FORBIDDEN = "403"
     TOO_MANY = "429"
     NOT_DONE = "501"
+    REDIRECT = "302 to itself, which makes clients ask instead of tell"
 
 
 @dataclass
@@ -62,15 +64,17 @@ class RestServer:
     endpoints: list[str] | None = None
     faults: list[Fault] = field(default_factory=list)
     reads_that_fail: int = 0
+    is_silent_after_a_fault: bool = False
+    """Nothing is answered any more once a fault has happened."""
     requests: list[tuple[str, str, Json | None]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     late_seconds: float = 0.5
     newest_version: int = 3
     namespaces: dict[Name, Json] = field(default_factory=dict)
     tables: dict[Name, str] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Self:
-        self._lock = threading.RLock()
         server = self
 
         class Handler(_Handler):
@@ -196,12 +200,11 @@ class RestServer:
         return self._loaded(name)
 
     def _commit(self, name: Name, request: Json) -> Json:
-        with self._lock:
-            old = self._read(name) if name in self.tables else None
-            check(request["requirements"], old)
-            base = old or _staged(request["updates"], f"{self.warehouse}/{'/'.join(name)}")
-            self._write(name, updated(base, request["updates"], _now_ms()), old)
-            return self._loaded(name)
+        old = self._read(name) if name in self.tables else None
+        check(request["requirements"], old)
+        base = old or _staged(request["updates"], f"{self.warehouse}/{'/'.join(name)}")
+        self._write(name, updated(base, request["updates"], _now_ms()), old)
+        return self._loaded(name)
 
     def _loaded(self, name: Name) -> Json:
         metadata = self._read(name)
@@ -249,6 +252,8 @@ class _Handler(BaseHTTPRequestHandler):
         rest = self.rest
         changes = "/tables" in self.path or self.path.endswith("/transactions/commit")
         fault = rest.faults.pop(0) if rest.faults and changes and not self.path.endswith("/metrics") else None
+        if fault is not None and rest.is_silent_after_a_fault:
+            rest.reads_that_fail = 1_000
         match fault:
             case Fault.BROKEN_BEFORE:
                 self._break()
@@ -262,6 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._refuse(429, "TooManyRequestsException")
             case Fault.NOT_DONE:
                 self._refuse(501, "UnsupportedOperationException")
+            case Fault.REDIRECT:
+                self._body()
+                self._reply(302, None, {"Location": self.path})
             case None:
                 self._reply(*self._answer())
             case _:
@@ -296,7 +304,8 @@ class _Handler(BaseHTTPRequestHandler):
             if rest.token is not None and self.headers.get("Authorization") != f"Bearer {rest.token}":
                 raise Refused(401, "NotAuthorizedException", "who are you?")
             query = {key: values[0] for key, values in parse_qs(split.query).items()}
-            return rest.answer(self.command, split.path, query, body)
+            with rest.lock:
+                return rest.answer(self.command, split.path, query, body)
         except Refused as refused:
             return refused.status, _error(refused.status, refused.kind, refused.message)
         except Exception as error:  # noqa: BLE001 -- a server answers, whatever happens
@@ -311,9 +320,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._body()
         self._reply(status, _error(status, kind, "as the test wants it"))
 
-    def _reply(self, status: int, body: Json | None) -> None:
+    def _reply(self, status: int, body: Json | None, headers: Mapping[str, str] = NO_HEADERS) -> None:
         content = b"" if body is None else json.dumps(body).encode()
         self.send_response(status)
+        for header, value in headers.items():
+            self.send_header(header, value)
         if status != 204:
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
