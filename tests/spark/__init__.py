@@ -1,0 +1,1 @@
+"""Does the real engine do what the in-memory engine does?"""
