@@ -26,6 +26,11 @@ SESSION_SETTINGS = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    rewrite = "write the answers that are given now into tests/stories, for a reviewer to read the difference"
+    parser.addoption("--rewrite-stories", action="store_true", help=rewrite)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one session of the run; begun by the first test that asks for it."""

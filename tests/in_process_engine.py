@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
-from lakewright.engine.arrow.read import FileReader
+from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.types import arrow_schema, columns_of_schema
 from lakewright.model.assignment import ColumnAssignment
 from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.scan import Planned, Scan
 from lakewright.model.session import SqlSettings
-from lakewright.model.snapshot import PlanningTask
+from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import StructType
 from lakewright.protocols import FilePruner, ObjectStore, TaskReader
 
@@ -34,8 +34,8 @@ class InProcessEngine:
     def is_case_sensitive(self) -> bool:
         return False
 
-    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned:
-        return plan_on_threads(tasks, reader, pruner, self.store)
+    def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
+        return plan_on_threads(snapshot, reader, pruner, self.store)
 
     def columns_of(self, rows: pa.Table) -> StructType:
         return columns_of_schema(rows.schema)
@@ -45,9 +45,9 @@ class InProcessEngine:
 
     def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> Any:
         """All rows, at once, as an Arrow table."""
-        reader = FileReader(scan.fields, dict(scan.specs), scan.table)
-        batches = [batch for file in scan.files for batch in reader.batches(file, self.store)]
-        return pa.Table.from_batches(batches, arrow_schema(scan.fields)).select(list(columns))
+        reader = RowReader.of(scan.columns, self.store)
+        batches = [batch for candidate in scan.candidates for batch in reader.batches(candidate)]
+        return pa.Table.from_batches(batches, arrow_schema(scan.columns.fields)).select(list(columns))
 
     def discard(self, locations: Iterable[str]) -> None:
         discard_files(locations, self.store)

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 from lakewright.model.assignment import ColumnAssignment
 from lakewright.model.changes import Changes, Head, PublishOutcome, RetrySettings, StagedCommit
+from lakewright.model.columns import FileColumns
 from lakewright.model.creation import NewTable
-from lakewright.model.files import DataFile
+from lakewright.model.files import DataFile, DeleteFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.scan import Planned, Scan
+from lakewright.model.scan import Candidate, Planned, Scan
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
 from lakewright.model.types import StructType
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
     Rows: TypeAlias = DataFrame | pa.Table | pd.DataFrame
@@ -198,17 +201,35 @@ class Capabilities:
     """A sentence for the user, when the way in which the table was opened does not allow changes."""
 
 
-class TaskReader(Protocol):
-    """Reads the files that a planning task lists; a value that workers can be sent."""
+class ListedFiles(Protocol):
+    """The live data files of one planning task: columns to judge them by, and values for those that are kept."""
 
-    def __call__(self, task: PlanningTask, store: ObjectStore) -> Iterable[DataFile]: ...
+    @property
+    def columns(self) -> FileColumns: ...
+    def candidate(self, row: int) -> Candidate: ...
+
+
+class TaskReader(Protocol):
+    """Reads the planning tasks of one snapshot; a value that workers can be sent."""
+
+    def deletes(self, task: PlanningTask, store: ObjectStore) -> tuple[DeleteFile, ...]:
+        """What one of the snapshot's delete tasks lists."""
+        ...
+
+    def with_deletes(self, deletes: Iterable[DeleteFile]) -> "TaskReader":
+        """One that gives each file its deletes, by the rules of the format."""
+        ...
+
+    def files(self, task: PlanningTask, store: ObjectStore) -> ListedFiles: ...
 
 
 class FilePruner(Protocol):
     """Decides what planning passes over; a value that workers can be sent."""
 
     def keeps_task(self, task: PlanningTask) -> bool: ...
-    def keeps_file(self, file: DataFile) -> bool: ...
+    def keeps(self, files: FileColumns) -> "NDArray[np.bool_]":
+        """For each file, whether it may matter."""
+        ...
 
 
 class TableFormat(Protocol):
@@ -283,7 +304,7 @@ class Engine(Protocol):
         """As the session has it; false while there is none."""
         ...
 
-    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned: ...
+    def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned: ...
     def columns_of(self, rows: "Rows") -> StructType:
         """The columns of incoming rows, in our types; ids mean nothing."""
         ...

@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakewright.engine.arrow.local import plan_on_threads
-from lakewright.engine.arrow.read import FileReader
+from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.types import arrow_schema
 from lakewright.formats.iceberg.adapter import IcebergSource
 from lakewright.formats.iceberg.catalog import FolderCatalog
 from lakewright.model.predicates import EVERY_ROW
+from lakewright.operations.read import scan_of
 from lakewright.planning.prune import Pruner
 from lakewright.storage.locations import Storage
 from lakewright.system_clock import RandomIds, SystemClock
@@ -30,9 +31,9 @@ def rows_of(metadata_location: str, moved: Mapping[str, str], snapshot_id: int |
         metadata_location, guess=False
     )
     snapshot = table.snapshot(table.head(), snapshot_id)
-    planned = plan_on_threads(snapshot.tasks, table.reader(snapshot), Pruner.of(EVERY_ROW, snapshot), store)
-    reader = FileReader(snapshot.schema.fields, dict(snapshot.specs), snapshot.location)
-    batches = [batch for file in planned.files for batch in reader.batches(file, store)]
+    planned = plan_on_threads(snapshot, table.reader(snapshot), Pruner.of(EVERY_ROW, snapshot), store)
+    reader = RowReader.of(scan_of(snapshot.schema.fields, planned, snapshot).columns, store)
+    batches = [batch for candidate in planned.candidates for batch in reader.batches(candidate)]
     return pa.Table.from_batches(batches, arrow_schema(snapshot.schema.fields))
 
 

@@ -13,10 +13,7 @@ from tests.foreign.conftest import RIGHT
 
 # Why a sound table may be refused: words of the error, and the features of which the table must have one.
 REASONS = {
-    "row-level deletes": {"position-deletes", "equality-deletes", "deletion-vectors-puffin"},
     "only Parquet data files": {"avro-data", "orc-data"},
-    "no field ids": {"no-field-ids", "name-mapping-or-imported"},
-    "lists its manifests inside the metadata": {"v1-manifests-inline"},
 }
 TABLES = corpus.iceberg_tables()
 SOUND = [table for table in TABLES if not table.is_damaged]

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from datetime import UTC, date, datetime, timedelta
+from itertools import accumulate
 from urllib.parse import quote
 
 import mmh3
@@ -57,8 +58,10 @@ def readable_value(transform: Transform, source: ColumnType, value: Value | None
 
 
 def _folder_text(text: str) -> str:
-    """Escaped as in a URL, and short enough for any file system."""
-    return quote(text, safe="")[:_FOLDER_CHARACTERS_MAX]
+    """Escaped as in a URL, and short enough for any file system; cut between characters, so that it can be unescaped."""
+    characters = [quote(character, safe="") for character in text[:_FOLDER_CHARACTERS_MAX]]
+    ends = accumulate(map(len, characters))
+    return "".join(escaped for escaped, end in zip(characters, ends, strict=True) if end <= _FOLDER_CHARACTERS_MAX)
 
 
 def _readable_day(days: int) -> str:

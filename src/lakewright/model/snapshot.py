@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from lakewright.errors import CorruptTable
 from lakewright.model.partitioning import PartitionSpec
+from lakewright.model.scan import MappedName
 from lakewright.model.schema import Schema
 from lakewright.model.sorting import SortOrder
+from lakewright.model.types import Field
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,26 @@ class Snapshot:
     properties: Mapping[str, str]
     tasks: tuple[PlanningTask, ...]
     schemas: tuple[Schema, ...]
-    """All schemas the table ever had, the snapshot's own included."""
+    """All schemas the table ever had, oldest first, the snapshot's own included."""
     totals: Mapping[str, int]
     """What the writer of the snapshot counted: `files`, `rows`, `bytes`; a missing one was not counted."""
+    delete_tasks: tuple[PlanningTask, ...] = ()
+    """Where deletes are listed by themselves; none where they stand beside their files."""
+    metadata_columns: tuple[Field, ...] = ()
+    """What can be asked of a row beside its values."""
+    name_mapping: tuple[MappedName, ...] | None = None
+
+    @cached_property
+    def known_columns(self) -> Mapping[int, Field]:
+        """Every column that the table has or had, as its newest schema has it."""
+        return {**{k: v for schema in self.schemas for k, v in schema.by_id.items()}, **self.schema.by_id}
+
+    @cached_property
+    def columns_to_ask(self) -> Schema:
+        """The schema, and after it the metadata columns whose names it leaves free."""
+        names = {child.name.lower() for child in self.schema.fields}
+        free = tuple(child for child in self.metadata_columns if child.name not in names)
+        return Schema((*self.schema.fields, *free), self.schema.schema_id, self.schema.identifier_ids)
 
     @property
     def default_spec(self) -> PartitionSpec:

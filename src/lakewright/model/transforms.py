@@ -20,6 +20,7 @@ from lakewright.model.values import scaled, signed_bytes, unscaled
 
 _HOURS_PER_DAY = 24
 _TEXT_LAST = 0x10FFFF
+_INTEGER_LIMIT = {Primitive.INT: 2**31, Primitive.LONG: 2**63}
 
 
 def apply_transform(transform: Transform, source: ColumnType, value: Value | None) -> Value | None:
@@ -112,7 +113,13 @@ def _truncated(source: ColumnType, value: Value, width: int) -> Value:
             digits = unscaled(value, source.scale)
             return scaled(digits - digits % width, source.scale)
         case _:
-            return int(value) - int(value) % width
+            return _wrapped(source, int(value) - int(value) % width)
+
+
+def _wrapped(source: ColumnType, number: int) -> int:
+    """What is below the lowest integer of a type comes round at its upper end, as it does in every other writer."""
+    limit = _INTEGER_LIMIT[Primitive(str(source))]
+    return number + 2 * limit if number < -limit else number
 
 
 def _truncate_preimage(source: ColumnType, value: Value, width: int) -> tuple[Value | None, Value | None]:
@@ -123,6 +130,8 @@ def _truncate_preimage(source: ColumnType, value: Value, width: int) -> tuple[Va
             return value, value if len(value) < width else next_bytes(value)
         case Decimal() if isinstance(source, DecimalType):
             return value, scaled(unscaled(value, source.scale) + width - 1, source.scale)
+        case _ if int(value) + width - 1 >= _INTEGER_LIMIT[Primitive(str(source))]:
+            return None, None  # it may have come round from the lower end
         case _:
             return value, int(value) + width - 1
 

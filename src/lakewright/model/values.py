@@ -32,6 +32,8 @@ def encode_value(column_type: ColumnType, value: Value) -> bytes:
 
 def decode_value(column_type: ColumnType, raw: bytes) -> Value | None:
     """The value that the bytes hold, read as a type that the column may have been promoted to; None if they do not fit."""
+    if not raw and (column_type == Primitive.BOOLEAN or isinstance(column_type, DecimalType)):
+        return None
     try:
         return _decoded(column_type, raw)
     except (struct.error, UnicodeDecodeError):

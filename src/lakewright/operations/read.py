@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lakewright.errors import InvalidRequest
-from lakewright.model.files import DataFile
-from lakewright.model.partitioning import Identity
 from lakewright.model.predicates import EVERY_ROW, Predicate
-from lakewright.model.scan import Planned, Scan
-from lakewright.model.schema import Schema
+from lakewright.model.scan import Planned, Scan, TableColumns
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import Field
 from lakewright.planning.bind import bind, columns_named
-from lakewright.planning.names import names_are_stable
 from lakewright.planning.prune import Pruner
 from lakewright.protocols import Engine, TableFormat
 
@@ -32,56 +28,41 @@ class Read:
 def frame(request: Read, snapshot: Snapshot, table: TableFormat, engine: Engine) -> "DataFrame":
     """Nothing but the table's records is read before the DataFrame is used."""
     settings = engine.settings()
-    shown = _shown(request.columns, snapshot.schema, settings.case_sensitive)
+    asked = snapshot.columns_to_ask
+    shown = _shown(request.columns, snapshot, settings.case_sensitive)
     predicate: Predicate = EVERY_ROW
     read = shown
     if request.where is not None:
-        predicate = bind(request.where, snapshot.schema, settings)
-        needed = columns_named(request.where, snapshot.schema)
-        read = tuple(child for child in snapshot.schema.fields if child in shown or child in needed)
-    planned = plan(snapshot, Pruner.of(predicate, snapshot), table, engine)
-    scan = Scan(
-        table=snapshot.location,
-        fields=read,
-        files=planned.files,
-        specs=snapshot.specs,
-        names_are_stable=names_are_stable(read, snapshot.schemas),
-        columns_are_in_files=_columns_are_in_files(read, planned.files, snapshot),
-    )
-    return engine.frame(scan, request.where, tuple(child.name for child in shown))
+        predicate = bind(request.where, asked, settings)
+        needed = columns_named(request.where, asked)
+        read = tuple(child for child in asked.fields if child in shown or child in needed)
+    planned = plan(snapshot, Pruner(predicate, asked, snapshot.specs), table, engine)
+    return engine.frame(scan_of(read, planned, snapshot), request.where, tuple(child.name for child in shown))
 
 
 def plan(snapshot: Snapshot, pruner: Pruner, table: TableFormat, engine: Engine) -> Planned:
-    return engine.plan(snapshot.tasks, table.reader(snapshot), pruner)
+    return engine.plan(snapshot, table.reader(snapshot), pruner)
 
 
-def _shown(names: Sequence[str] | None, schema: Schema, case_sensitive: bool) -> tuple[Field, ...]:
+def scan_of(fields: tuple[Field, ...], planned: Planned, snapshot: Snapshot) -> Scan:
+    columns = TableColumns(
+        table=snapshot.location,
+        fields=fields,
+        specs=snapshot.specs,
+        known=snapshot.known_columns,
+        name_mapping=snapshot.name_mapping,
+    )
+    return Scan(columns, planned.candidates)
+
+
+def _shown(names: Sequence[str] | None, snapshot: Snapshot, case_sensitive: bool) -> tuple[Field, ...]:
+    """All columns, or those that are named; metadata columns only if they are named."""
     if names is None:
-        return schema.fields
+        return snapshot.schema.fields
     if isinstance(names, str):
         raise InvalidRequest(f"columns is a list of names, found the text {names!r}")
-    shown = tuple(schema.resolve((name,), case_sensitive=case_sensitive) for name in names)
+    shown = tuple(snapshot.columns_to_ask.resolve((name,), case_sensitive=case_sensitive) for name in names)
     for child in shown:
         if shown.count(child) > 1:
             raise InvalidRequest(f"column {child.name} is asked for twice")
     return shown
-
-
-def _columns_are_in_files(fields: tuple[Field, ...], files: tuple[DataFile, ...], snapshot: Snapshot) -> bool:
-    """A column without a default that a file lacks is NULL, unless the file's partition holds its value."""
-    schema = Schema(fields)
-    if any(child.initial_default is not None for child in schema.by_id.values()):
-        return False
-    identities = {
-        spec_id: [
-            part.source_id
-            for part in spec.fields
-            if isinstance(part.transform, Identity) and part.source_id in schema.by_id
-        ]
-        for spec_id, spec in snapshot.specs.items()
-    }
-    return all(
-        source_id in file.metrics.value_counts
-        for file in files
-        for source_id in identities.get(file.partition.spec_id, ())
-    )

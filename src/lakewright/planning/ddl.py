@@ -163,7 +163,7 @@ class _Parser:
 
     def _numbered(self, function: str) -> TransformText:
         """The number may stand before or after the column."""
-        if self._peek().isdigit():
+        if self._peek().isdecimal():
             number = self._number()
             self._expect(",")
             path = self._path()
@@ -260,7 +260,7 @@ class _Parser:
 
     def _number(self) -> int:
         token = self._next()
-        if not token.isdigit():
+        if not token.isdecimal():
             raise self._wrong(token)
         return int(token)
 

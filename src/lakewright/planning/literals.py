@@ -6,12 +6,14 @@ from zoneinfo import ZoneInfo
 
 from lakewright.model.types import ColumnType, Primitive
 
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _TIMESTAMP = re.compile(
-    r"(?P<day>\d{4}-\d{2}-\d{2})(?:[ T](?P<time>\d{2}:\d{2}:\d{2})(?:\.(?P<fraction>\d{1,6}))?(?P<zone>Z|[+-]\d{2}:\d{2})?)?"
+    r"(?P<day>\d{4}-\d{2}-\d{2})(?:[ T](?P<time>\d{2}:\d{2}:\d{2})(?:\.(?P<fraction>\d{1,6}))?(?P<zone>Z|[+-]\d{2}:\d{2})?)?",
+    re.ASCII,
 )
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{2}):(\d{2})")
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{2}):([0-5]\d)", re.ASCII)
+_OFFSET_MAX = timedelta(hours=18)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -52,12 +54,15 @@ def uuid_bytes(text: str) -> bytes | None:
 
 
 def _zone(name: str) -> tzinfo | None:
+    """None for one that is not known here, or that lies further from UTC than any does."""
     if name in ("Z", "UTC", "GMT"):
         return UTC
     offset = _OFFSET.fullmatch(name)
     if offset:
         sign, hours, minutes = offset.groups()
         size = timedelta(hours=int(hours), minutes=int(minutes))
+        if size > _OFFSET_MAX:
+            return None
         return timezone(size if sign == "+" else -size)
     try:
         return ZoneInfo(name)

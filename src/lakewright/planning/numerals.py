@@ -35,6 +35,8 @@ def plain_numeral(text: str) -> Numeral | None:
         return None
     if "e" in text.lower():
         return _double(text)
+    if not _has_room(text):
+        return None
     if "." in text:
         number = Decimal(text)
         return Numeral(number, _whole_digits(number), _scale(number))
@@ -43,7 +45,7 @@ def plain_numeral(text: str) -> Numeral | None:
 
 def typed_numeral(text: str, to: sql.DataType) -> Numeral | None:
     """A literal with a suffix or inside a cast; None where the cast changes its value or may fail."""
-    if to.this in _INTEGER_BITS and _INTEGER.fullmatch(text):
+    if to.this in _INTEGER_BITS and _INTEGER.fullmatch(text) and _has_room(text):
         number = int(text)
         limit = 1 << (_INTEGER_BITS[to.this] - 1)
         return _integer(number) if -limit <= number < limit else None
@@ -51,13 +53,16 @@ def typed_numeral(text: str, to: sql.DataType) -> Numeral | None:
         return None
     if to.this == _KIND.DOUBLE:
         return _double(text)
-    if to.this == _KIND.DECIMAL:
+    if to.this == _KIND.DECIMAL and "e" not in text.lower() and _has_room(text):
         return _decimal(Decimal(text), [parameter.name for parameter in to.expressions])
     return None
 
 
 def negative(numeral: Numeral) -> Numeral:
-    return Numeral(-numeral.value, numeral.whole_digits, numeral.scale)
+    """With all digits: Python's minus would round a decimal to the precision of its context."""
+    value = numeral.value
+    negated = value.copy_negate() if isinstance(value, Decimal) else -value
+    return Numeral(negated, numeral.whole_digits, numeral.scale)
 
 
 def compared(numerals: Sequence[Numeral], column_type: ColumnType) -> tuple[tuple[Value, ...], bool] | None:
@@ -97,6 +102,11 @@ def _exact(number: int | Decimal | float, column_type: ColumnType) -> Value:
     if isinstance(column_type, DecimalType):
         return Decimal(number)
     return int(number) if number == int(number) else number
+
+
+def _has_room(text: str) -> bool:
+    """Spark has no number of more digits that is not a double."""
+    return sum(character.isdigit() for character in text) <= _DECIMAL_PRECISION_MAX
 
 
 def _integer(number: int) -> Numeral:

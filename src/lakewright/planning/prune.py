@@ -1,24 +1,41 @@
-"""Which files and planning tasks may hold rows for which a predicate is TRUE, and in which must all rows be so?
+"""Which files and planning tasks may hold rows for which a condition is TRUE, and of which files is every row one?
 
-The rule of this file: a one-sided answer errs on its safe side. `may_match` is False only when certain, `must_match` is
-True only when certain. Whatever is known of a column, by its bounds or by the partition that the file is in, is first
-turned into one `ColumnFacts`; then the predicate is asked about the facts.
+Whatever is known of a column, from statistics, from partitions or from the summary of a manifest, is turned into
+`ColumnFacts` first, for many files at once; then the predicate is asked about the facts.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from math import isnan
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lakewright.model.columns import FileColumns, Pieces
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Bucket, PartitionField, PartitionSpec, UnknownTransform, Void, result_type
 from lakewright.model.predicates import AllOf, Always, AnyOf, Operator, Predicate, Test, Unjudged, parts_of
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import FieldSummary, PlanningTask, Snapshot
 from lakewright.model.transforms import apply_transform, preimage
-from lakewright.model.types import FLOATING, ColumnType, Primitive, Value
+from lakewright.model.types import FLOATING, INTEGRAL, TIMESTAMPS, ColumnType, Primitive, Value
 from lakewright.model.values import decode_value
+
+Bools: TypeAlias = NDArray[np.bool_]
+Values: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]
+_FIXED_WIDTH: Mapping[ColumnType, Mapping[int, str]] = {
+    Primitive.INT: {4: "<i4"},
+    Primitive.DATE: {4: "<i4"},
+    Primitive.LONG: {4: "<i4", 8: "<i8"},
+    Primitive.FLOAT: {4: "<f4"},
+    Primitive.DOUBLE: {4: "<f4", 8: "<f8"},
+    Primitive.TIME: {8: "<i8"},
+    **{timestamp: {8: "<i8"} for timestamp in TIMESTAMPS},
+}
+"""How bounds lie in their bytes, by their length: a column may have been promoted since."""
 
 
 class Verdict(Enum):
@@ -30,17 +47,97 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class ColumnFacts:
-    """What is known of all values of one column in one place. Bounds hold for values that are neither NULL nor NaN."""
+class Bound:
+    """A value for each place, where it is known."""
 
-    lower: Value | None = None
-    upper: Value | None = None
-    may_be_null: bool = True
-    may_be_nan: bool = True
-    may_be_value: bool = True
+    values: "Values"
+    known: Bools
+
+    @classmethod
+    def unknown(cls, count: int) -> "Bound":
+        return cls(np.zeros(count, np.int64), np.zeros(count, np.bool_))
+
+    @classmethod
+    def of(cls, values: Sequence[Value | None]) -> "Bound":
+        known = np.array([value is not None for value in values], np.bool_)
+        column = np.empty(len(values), object)
+        column[:] = [0 if value is None else value for value in values]
+        return cls(column, known)
+
+    def below(self, value: Value) -> Bools:
+        """Certainly less."""
+        return self._compared(np.less, value)
+
+    def above(self, value: Value) -> Bools:
+        return self._compared(np.greater, value)
+
+    def equals(self, value: Value) -> Bools:
+        return self._compared(np.equal, value)
+
+    def begins(self, prefix: str) -> Bools:
+        return self._where(lambda value: isinstance(value, str) and value.startswith(prefix))
+
+    def beginning_below(self, prefix: str) -> Bools:
+        return self._where(lambda value: isinstance(value, str) and value[: len(prefix)] < prefix)
+
+    def beginning_above(self, prefix: str) -> Bools:
+        return self._where(lambda value: isinstance(value, str) and value[: len(prefix)] > prefix)
+
+    def as_doubles(self) -> "Bound":
+        values = np.zeros(len(self.known), np.float64)
+        values[self.known] = [float(value) for value in self.values[self.known]]
+        return Bound(values, self.known)
+
+    def at(self, rows: NDArray[np.int64]) -> "Bound":
+        return Bound(self.values[rows], self.known[rows])
+
+    def tighter(self, other: "Bound", *, upper: bool) -> "Bound":
+        """Both hold, so the narrower one does."""
+        both = np.flatnonzero(self.known & other.known)
+        ours, theirs = self.values[both], other.values[both]
+        wins = other.known & ~self.known
+        wins[both] = (theirs < ours) if upper else (theirs > ours)
+        if not wins.any():
+            return self
+        values = self.values.astype(object)
+        values[wins] = other.values[wins]
+        return Bound(values, self.known | other.known)
+
+    def _compared(self, compare: Callable[[Any, Any], Any], value: Value) -> Bools:
+        """As Python compares: NumPy's own texts lose zeros at their end, and its integers end at 64 bits."""
+        other: Any = np.empty((), object)
+        other[()] = value
+        answer = np.zeros(len(self.known), np.bool_)
+        if isinstance(value, float) or (
+            isinstance(value, int) and self.values.dtype == np.int64 and _in_64_bits(value)
+        ):
+            other = value
+        answer[self.known] = compare(self.values[self.known], other)
+        return answer
+
+    def _where(self, holds: Callable[[Any], bool]) -> Bools:
+        pairs = zip(self.values, self.known, strict=True)
+        return np.array([bool(known) and holds(value) for value, known in pairs], np.bool_)
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known of all values of one column, in each of some places. Bounds hold for values neither NULL nor NaN."""
+
+    lower: Bound
+    upper: Bound
+    may_be_null: Bools
+    may_be_nan: Bools
+    may_be_value: Bools
     """Whether there may be anything that is neither NULL nor NaN."""
-    buckets: tuple[tuple[int, int], ...] = ()
+    buckets: tuple[tuple[int, Bound], ...] = ()
     """Bucket counts with the bucket that all values are in."""
+
+    @classmethod
+    def nothing(cls, count: int, column_type: ColumnType) -> "ColumnFacts":
+        anything = np.ones(count, np.bool_)
+        may_be_nan = anything if column_type in FLOATING else ~anything
+        return cls(Bound.unknown(count), Bound.unknown(count), anything, may_be_nan, anything)
 
 
 @dataclass(frozen=True)
@@ -63,20 +160,21 @@ class Pruner:
             field_id: self._task_facts(self.specs[task.spec_id], task.summaries, field_id)
             for field_id in self._tested_ids
         }
-        return may_match(self.predicate, facts, self._types)
+        return bool(may_match(self.predicate, Places(1, facts, self._types))[0])
 
-    def keeps_file(self, file: DataFile) -> bool:
-        """False only when no row of the file can match."""
-        return self.judge(file) is not Verdict.NO_ROW
+    def keeps(self, files: FileColumns) -> Bools:
+        """For each file, false only when no row of it can match."""
+        has_rows: Bools = files.record_counts > 0
+        if self.predicate == Always(True):
+            return has_rows
+        return has_rows & may_match(self.predicate, self._places(files))
 
     def judge(self, file: DataFile) -> Verdict:
-        """Judge a data file by its statistics and its partition."""
-        if file.record_count == 0:
+        """Judge one data file by its statistics and its partition."""
+        files = FileColumns.of([file])
+        if not self.keeps(files)[0]:
             return Verdict.NO_ROW
-        facts = {field_id: self._file_facts(file, field_id) for field_id in self._tested_ids}
-        if not may_match(self.predicate, facts, self._types):
-            return Verdict.NO_ROW
-        return Verdict.EVERY_ROW if must_match(self.predicate, facts) else Verdict.SOME_ROWS
+        return Verdict.EVERY_ROW if must_match(self.predicate, self._places(files))[0] else Verdict.SOME_ROWS
 
     @cached_property
     def _tested_ids(self) -> tuple[int, ...]:
@@ -86,260 +184,325 @@ class Pruner:
     def _types(self) -> Mapping[int, ColumnType]:
         return {field_id: self.schema.by_id[field_id].type for field_id in self._tested_ids}
 
-    def _file_facts(self, file: DataFile, field_id: int) -> ColumnFacts:
-        column_type = self.schema.by_id[field_id].type
-        facts = facts_from_metrics(file, field_id, column_type)
-        spec = self.specs.get(file.partition.spec_id)
-        for part, value in zip(spec.fields if spec else (), file.partition.values, strict=False):
+    def _places(self, files: FileColumns) -> "Places":
+        return Places(len(files), {each: self._file_facts(files, each) for each in self._tested_ids}, self._types)
+
+    def _file_facts(self, files: FileColumns, field_id: int) -> ColumnFacts:
+        column_type = self._types[field_id]
+        facts = facts_from_metrics(files, field_id, column_type)
+        spec = self.specs.get(files.spec_id)
+        for part, values in zip(spec.fields if spec else (), files.partitions, strict=False):
             if part.source_id == field_id:
-                facts = narrowed(facts, facts_from_partition(part, column_type, value))
+                facts = narrowed(facts, facts_from_partitions(part, column_type, values))
         return facts
 
     def _task_facts(self, spec: PartitionSpec, summaries: tuple[FieldSummary, ...], field_id: int) -> ColumnFacts:
-        column_type = self.schema.by_id[field_id].type
-        facts = ColumnFacts(may_be_nan=column_type in FLOATING)
+        column_type = self._types[field_id]
+        facts = ColumnFacts.nothing(1, column_type)
         for part, summary in zip(spec.fields, summaries, strict=False):
             if part.source_id == field_id:
                 facts = narrowed(facts, facts_from_summary(part, column_type, summary))
         return facts
 
 
-def facts_from_metrics(file: DataFile, field_id: int, column_type: ColumnType) -> ColumnFacts:
-    """What a file's own statistics say; counts that contradict the record count are not believed."""
-    metrics = file.metrics
+@dataclass(frozen=True)
+class Places:
+    """Some files, or what else holds rows, with what is known of each column there."""
+
+    count: int
+    facts: Mapping[int, ColumnFacts]
+    types: Mapping[int, ColumnType] = field(default_factory=dict)
+
+    def everywhere(self, truth: bool) -> Bools:
+        return np.full(self.count, truth)
+
+
+def facts_from_metrics(files: FileColumns, field_id: int, column_type: ColumnType) -> ColumnFacts:
+    """What files' own statistics say; counts that contradict the record count are not believed."""
+    count, metrics = len(files), files.metrics
     lower, upper = (
-        _known(column_type, bounds.get(field_id)) for bounds in (metrics.lower_bounds, metrics.upper_bounds)
+        known_bound(column_type, bounds.of_field(field_id, count))
+        for bounds in (metrics.lower_bounds, metrics.upper_bounds)
     )
-    nulls = metrics.null_counts.get(field_id)
-    nans = metrics.nan_counts.get(field_id)
-    values = metrics.value_counts.get(field_id)
-    all_null = nulls is not None and values is not None and 0 < values <= nulls
-    all_nan = nans is not None and nulls is not None and values is not None and 0 < values <= nans + nulls and nans > 0
+    nulls, nans, values = (
+        counts.of_field(field_id, count) for counts in (metrics.null_counts, metrics.nan_counts, metrics.value_counts)
+    )
+    all_null = (nulls >= 0) & (values > 0) & (values <= nulls)
+    all_nan = (nans > 0) & (nulls >= 0) & (values > 0) & (values <= nans + nulls)
     floating = column_type in FLOATING
     return ColumnFacts(
         lower,
         upper,
         may_be_null=nulls != 0,
-        may_be_nan=floating and nans != 0 and not all_null,
-        may_be_value=not all_null and not (floating and all_nan),
+        may_be_nan=(nans != 0) & ~all_null if floating else np.zeros(count, np.bool_),
+        may_be_value=~all_null & ~all_nan if floating else ~all_null,
     )
 
 
-def facts_from_partition(part: PartitionField, column_type: ColumnType, value: Value | None) -> ColumnFacts:
-    """What the partition of a file says about the source column: a transform gives NULL exactly for NULL."""
-    floating = column_type in FLOATING
-    match part.transform:
-        case Void() | UnknownTransform():
-            return ColumnFacts(may_be_nan=floating)
-        case _ if value is None:
-            return ColumnFacts(may_be_nan=False, may_be_value=False)
-        case Bucket(count):
-            return ColumnFacts(may_be_null=False, may_be_nan=False, buckets=((count, int(value)),))
-        case _ if _is_nan(value):
-            return ColumnFacts(may_be_null=False, may_be_value=False)
-        case transform:
-            lower, upper = preimage(transform, column_type, value)
-            return ColumnFacts(lower, upper, may_be_null=False, may_be_nan=False)
+def facts_from_partitions(part: PartitionField, column_type: ColumnType, values: Sequence[Value | None]) -> ColumnFacts:
+    """What the partitions of files say about the source column: many files are in one partition."""
+    numbers: dict[object, int] = {}
+    codes = [numbers.setdefault("NaN" if _is_nan(value) else (type(value), value), len(numbers)) for value in values]
+    firsts: dict[int, Value | None] = {}
+    for code, value in zip(codes, values, strict=True):
+        firsts.setdefault(code, value)
+    distinct = _facts_of_values(part, column_type, list(firsts.values()))
+    rows = np.array(codes, np.int64)
+    return ColumnFacts(
+        distinct.lower.at(rows),
+        distinct.upper.at(rows),
+        distinct.may_be_null[rows],
+        distinct.may_be_nan[rows],
+        distinct.may_be_value[rows],
+        tuple((count, bucket.at(rows)) for count, bucket in distinct.buckets),
+    )
+
+
+def _facts_of_values(part: PartitionField, column_type: ColumnType, values: list[Value | None]) -> ColumnFacts:
+    """A transform gives NULL exactly for NULL; NaN is a partition of its own."""
+    if isinstance(part.transform, Void | UnknownTransform):
+        return ColumnFacts.nothing(len(values), column_type)
+    is_null = np.array([value is None for value in values], np.bool_)
+    is_nan = np.array([_is_nan(value) for value in values], np.bool_)
+    facts = ColumnFacts(
+        Bound.unknown(len(values)),
+        Bound.unknown(len(values)),
+        may_be_null=is_null,
+        may_be_nan=is_nan,
+        may_be_value=~is_null & ~is_nan,
+    )
+    if isinstance(part.transform, Bucket):
+        return replace(facts, buckets=((part.transform.count, Bound.of(values)),))
+    ranges = [
+        (None, None) if value is None or _is_nan(value) else preimage(part.transform, column_type, value)
+        for value in values
+    ]
+    return replace(facts, lower=Bound.of([low for low, _ in ranges]), upper=Bound.of([high for _, high in ranges]))
 
 
 def facts_from_summary(part: PartitionField, column_type: ColumnType, summary: FieldSummary) -> ColumnFacts:
-    """What the range of partition values in a planning task says about the source column."""
-    floating = column_type in FLOATING
+    """What the range of partition values in one planning task says about the source column."""
+    facts = ColumnFacts.nothing(1, column_type)
     if isinstance(part.transform, Void | UnknownTransform):
-        return ColumnFacts(may_be_nan=floating)
+        return facts
     partition_type = result_type(part.transform, column_type)
     lowest, highest = (_known(partition_type, raw) for raw in (summary.lower, summary.upper))
-    return ColumnFacts(
-        lower=None if lowest is None else preimage(part.transform, column_type, lowest)[0],
-        upper=None if highest is None else preimage(part.transform, column_type, highest)[1],
-        may_be_null=summary.contains_null,
-        may_be_nan=floating and summary.contains_nan is not False,
-        buckets=_common_bucket(part, lowest, highest),
+    lower, _ = (None, None) if lowest is None else preimage(part.transform, column_type, lowest)
+    of_highest, upper = (None, None) if highest is None else preimage(part.transform, column_type, highest)
+    same_bucket = isinstance(part.transform, Bucket) and lowest is not None and lowest == highest
+    return replace(
+        facts,
+        # What came round from the lower end of the numbers is among the highest.
+        lower=Bound.of([None if of_highest is None else lower]),
+        upper=Bound.of([upper]),
+        may_be_null=np.array([summary.contains_null]),
+        may_be_nan=facts.may_be_nan & (summary.contains_nan is not False),
+        buckets=((part.transform.count, Bound.of([lowest])),)
+        if same_bucket and isinstance(part.transform, Bucket)
+        else (),
     )
 
 
 def narrowed(left: ColumnFacts, right: ColumnFacts) -> ColumnFacts:
     """Both are true, so what either excludes is excluded."""
     return ColumnFacts(
-        lower=_pick(max, left.lower, right.lower),
-        upper=_pick(min, left.upper, right.upper),
-        may_be_null=left.may_be_null and right.may_be_null,
-        may_be_nan=left.may_be_nan and right.may_be_nan,
-        may_be_value=left.may_be_value and right.may_be_value,
+        lower=left.lower.tighter(right.lower, upper=False),
+        upper=left.upper.tighter(right.upper, upper=True),
+        may_be_null=left.may_be_null & right.may_be_null,
+        may_be_nan=left.may_be_nan & right.may_be_nan,
+        may_be_value=left.may_be_value & right.may_be_value,
         buckets=left.buckets + right.buckets,
     )
 
 
-def may_match(predicate: Predicate, facts: Mapping[int, ColumnFacts], types: Mapping[int, ColumnType]) -> bool:
-    """False only when it is certain that the predicate is TRUE of no row."""
+def may_match(predicate: Predicate, places: Places) -> Bools:
+    """For each place, false only when it is certain that the predicate is TRUE of no row."""
     match predicate:
         case Always(truth):
-            return truth
+            return places.everywhere(truth)
         case AllOf(parts):
-            return all(may_match(part, facts, types) for part in parts)
+            return _all_of([may_match(part, places) for part in parts])
         case AnyOf(parts):
-            return any(may_match(part, facts, types) for part in parts)
+            return _any_of([may_match(part, places) for part in parts])
         case Unjudged():
-            return True
+            return places.everywhere(True)
         case Test() as test:
-            return _test_may(test, _comparable(test, facts[test.field_id]), types[test.field_id])
+            return _test_may(test, _comparable(test, places.facts[test.field_id]), places.types[test.field_id])
 
 
-def must_match(predicate: Predicate, facts: Mapping[int, ColumnFacts]) -> bool:
-    """True only when it is certain that the predicate is TRUE of every row."""
+def must_match(predicate: Predicate, places: Places) -> Bools:
+    """For each place, true only when it is certain that the predicate is TRUE of every row."""
     match predicate:
         case Always(truth):
-            return truth
+            return places.everywhere(truth)
         case AllOf(parts):
-            return all(must_match(part, facts) for part in parts)
+            return _all_of([must_match(part, places) for part in parts])
         case AnyOf(parts):
-            return any(must_match(part, facts) for part in parts)
+            return _any_of([must_match(part, places) for part in parts])
         case Unjudged():
-            return False
+            return places.everywhere(False)
         case Test() as test:
-            return _test_must(test, _comparable(test, facts[test.field_id]))
+            return _test_must(test, _comparable(test, places.facts[test.field_id]))
 
 
-def _test_may(test: Test, facts: ColumnFacts, column_type: ColumnType) -> bool:
+def _test_may(test: Test, facts: ColumnFacts, column_type: ColumnType) -> Bools:
     operator, values = test.operator, test.values
     match operator:
         case Operator.IS_NULL:
             return facts.may_be_null
         case Operator.IS_NOT_NULL:
-            return facts.may_be_value or facts.may_be_nan
+            return facts.may_be_value | facts.may_be_nan
         case Operator.IS_NAN:
             return facts.may_be_nan
         case Operator.IS_NOT_NAN:
-            return facts.may_be_value or facts.may_be_null
-        case Operator.NULL_SAFE_NE if facts.may_be_null:
-            return True
+            return facts.may_be_value | facts.may_be_null
+        case Operator.NULL_SAFE_NE:
+            return facts.may_be_null | _may_differ(facts, values)
         case Operator.EQ | Operator.NULL_SAFE_EQ | Operator.IN:
-            return any(_may_equal(facts, value, column_type) for value in values)
-        case Operator.NE | Operator.NULL_SAFE_NE | Operator.NOT_IN:
+            return _any_of([_may_equal(facts, value, column_type) for value in values])
+        case Operator.NE | Operator.NOT_IN:
             return _may_differ(facts, values)
         case _:
             return _may_compare(operator, facts, values[0])
 
 
-def _test_must(test: Test, facts: ColumnFacts) -> bool:
+def _test_must(test: Test, facts: ColumnFacts) -> Bools:
     match test.operator:
         case Operator.IS_NULL:
-            return not facts.may_be_value and not facts.may_be_nan
+            return ~facts.may_be_value & ~facts.may_be_nan
         case Operator.IS_NOT_NULL:
-            return not facts.may_be_null
+            return ~facts.may_be_null
         case Operator.IS_NAN:
-            return not facts.may_be_value and not facts.may_be_null
+            return ~facts.may_be_value & ~facts.may_be_null
         case Operator.IS_NOT_NAN:
-            return not facts.may_be_nan
+            return ~facts.may_be_nan
+        case _ if any(_is_nan(value) for value in test.values):
+            return np.zeros(len(facts.may_be_null), np.bool_)
         case operator:
-            return not facts.may_be_null and not facts.may_be_nan and _values_must(operator, test.values, facts)
+            return ~facts.may_be_null & ~facts.may_be_nan & _values_must(operator, test.values, facts)
 
 
-def _values_must(operator: Operator, values: tuple[Value, ...], facts: ColumnFacts) -> bool:
+def _values_must(operator: Operator, values: tuple[Value, ...], facts: ColumnFacts) -> Bools:
     """Whether the bounds alone decide, now that no NULL and no NaN is possible."""
     lower, upper = facts.lower, facts.upper
     match operator:
         case Operator.EQ | Operator.NULL_SAFE_EQ | Operator.IN:
-            return lower is not None and lower == upper and lower in values
+            return _any_of([lower.equals(value) & upper.equals(value) for value in values])
         case Operator.NE | Operator.NULL_SAFE_NE | Operator.NOT_IN:
-            return all(_outside(facts, value) for value in values)
+            return _all_of([_outside(facts, value) for value in values])
         case Operator.STARTS_WITH:
-            return _begins(lower, values[0]) and _begins(upper, values[0])
+            return lower.begins(str(values[0])) & upper.begins(str(values[0]))
         case Operator.NOT_STARTS_WITH:
-            return not _may_begin(facts, values[0])
+            return ~_may_begin(facts, str(values[0]))
         case Operator.LT:
-            return upper is not None and _below(upper, values[0])
+            return upper.below(values[0])
         case Operator.LE:
-            return upper is not None and not _below(values[0], upper)
+            return upper.known & ~upper.above(values[0])
         case Operator.GT:
-            return lower is not None and _below(values[0], lower)
+            return lower.above(values[0])
         case _:
-            return lower is not None and not _below(lower, values[0])
+            return lower.known & ~lower.below(values[0])
 
 
-def _may_equal(facts: ColumnFacts, value: Value, column_type: ColumnType) -> bool:
+def _may_equal(facts: ColumnFacts, value: Value, column_type: ColumnType) -> Bools:
     if _is_nan(value):
         return facts.may_be_nan
-    if not facts.may_be_value or _outside(facts, value):
-        return False
-    return all(apply_transform(Bucket(count), column_type, value) == bucket for count, bucket in facts.buckets)
+    possible = facts.may_be_value & ~_outside(facts, value)
+    for count, bucket in facts.buckets:
+        possible = possible & (~bucket.known | _falls_into(bucket, count, value, column_type))
+    return possible
 
 
-def _may_differ(facts: ColumnFacts, values: tuple[Value, ...]) -> bool:
+def _falls_into(bucket: Bound, count: int, value: Value, column_type: ColumnType) -> Bools:
+    """A number that no integer column can hold falls into no bucket."""
+    if column_type in INTEGRAL and not (isinstance(value, int) and _in_64_bits(value)):
+        return np.zeros(len(bucket.known), np.bool_)
+    hashed = apply_transform(Bucket(count), column_type, value)
+    assert hashed is not None
+    return bucket.equals(hashed)
+
+
+def _may_differ(facts: ColumnFacts, values: tuple[Value, ...]) -> Bools:
     """Some value that is none of these: excluded only if all values are one and the same, and that one is listed."""
-    if facts.may_be_nan and not any(_is_nan(value) for value in values):
-        return True
-    only_value = facts.lower if facts.lower is not None and facts.lower == facts.upper else None
-    return facts.may_be_value and (only_value is None or only_value not in values)
+    only_listed = _any_of([facts.lower.equals(value) & facts.upper.equals(value) for value in values])
+    differs: Bools = facts.may_be_value & ~only_listed
+    return differs if any(_is_nan(value) for value in values) else differs | facts.may_be_nan
 
 
-def _may_compare(operator: Operator, facts: ColumnFacts, value: Value) -> bool:
+def _may_compare(operator: Operator, facts: ColumnFacts, value: Value) -> Bools:
     """Spark holds NaN greater than every other number."""
-    if facts.may_be_nan and operator in (Operator.GT, Operator.GE):
-        return True
-    if not facts.may_be_value:
-        return False
     lower, upper = facts.lower, facts.upper
+    if _is_nan(value):
+        return facts.may_be_value | facts.may_be_nan
     match operator:
         case Operator.LT:
-            return lower is None or _below(lower, value)
+            return facts.may_be_value & (~lower.known | lower.below(value))
         case Operator.LE:
-            return lower is None or not _below(value, lower)
+            return facts.may_be_value & ~lower.above(value)
         case Operator.GT:
-            return upper is None or _below(value, upper)
+            return facts.may_be_nan | facts.may_be_value & (~upper.known | upper.above(value))
         case Operator.GE:
-            return upper is None or not _below(upper, value)
+            return facts.may_be_nan | facts.may_be_value & ~upper.below(value)
         case Operator.STARTS_WITH:
-            return _may_begin(facts, value)
+            return facts.may_be_value & _may_begin(facts, str(value))
         case _:
-            return not (_begins(lower, value) and _begins(upper, value))
+            return facts.may_be_value & ~(lower.begins(str(value)) & upper.begins(str(value)))
 
 
-def _outside(facts: ColumnFacts, value: Value) -> bool:
-    under_all = facts.lower is not None and _below(value, facts.lower)
-    return under_all or (facts.upper is not None and _below(facts.upper, value))
+def _outside(facts: ColumnFacts, value: Value) -> Bools:
+    return facts.lower.above(value) | facts.upper.below(value)
 
 
-def _may_begin(facts: ColumnFacts, prefix: Value) -> bool:
-    text = str(prefix)
-    lower_is_past = isinstance(facts.lower, str) and facts.lower[: len(text)] > text
-    upper_is_before = isinstance(facts.upper, str) and facts.upper[: len(text)] < text
-    return not (lower_is_past or upper_is_before)
-
-
-def _begins(bound: Value | None, prefix: Value) -> bool:
-    return isinstance(bound, str) and bound.startswith(str(prefix))
+def _may_begin(facts: ColumnFacts, prefix: str) -> Bools:
+    return ~(facts.lower.beginning_above(prefix) | facts.upper.beginning_below(prefix))
 
 
 def _comparable(test: Test, facts: ColumnFacts) -> ColumnFacts:
     """Bounds as doubles where the comparison is one of doubles: rounding keeps their order."""
     if not test.as_double:
         return facts
-    lower, upper = (None if bound is None else float(bound) for bound in (facts.lower, facts.upper))
-    return replace(facts, lower=lower, upper=upper, buckets=())
+    return replace(facts, lower=facts.lower.as_doubles(), upper=facts.upper.as_doubles(), buckets=())
 
 
-def _below(left: Value, right: Value) -> bool:
-    return left < right  # type: ignore[operator]  # -- bounds and literals of one column are of one domain
+def known_bound(column_type: ColumnType, pieces: Pieces) -> Bound:
+    """Bounds that can be relied on. A NaN says nothing, and writers disagree about the order of uuids."""
+    if column_type == Primitive.UUID or not pieces.known.any():
+        return Bound.unknown(len(pieces.lengths))
+    layouts = _FIXED_WIDTH.get(column_type, {})
+    lengths = set(np.unique(pieces.lengths[pieces.known]).tolist())
+    if len(lengths) != 1 or not lengths <= set(layouts):
+        return Bound.of([_known(column_type, pieces.at(row)) for row in range(len(pieces.lengths))])
+    size = lengths.pop()
+    content = np.frombuffer(pieces.content, np.uint8)
+    starts = pieces.starts[pieces.known]
+    found = content[starts[:, None] + np.arange(size)].view(layouts[size]).ravel()
+    if column_type in FLOATING:
+        doubles = np.zeros(len(pieces.lengths), np.float64)
+        doubles[pieces.known] = found
+        return Bound(doubles, pieces.known & ~np.isnan(doubles))
+    numbers = np.zeros(len(pieces.lengths), np.int64)
+    numbers[pieces.known] = found
+    return Bound(numbers, pieces.known)
 
 
-def _common_bucket(part: PartitionField, lowest: Value | None, highest: Value | None) -> tuple[tuple[int, int], ...]:
-    if isinstance(part.transform, Bucket) and lowest is not None and lowest == highest:
-        return ((part.transform.count, int(lowest)),)
-    return ()
+def _all_of(parts: Sequence[Bools]) -> Bools:
+    answer: Bools = np.logical_and.reduce(parts)
+    return answer
+
+
+def _any_of(parts: Sequence[Bools]) -> Bools:
+    answer: Bools = np.logical_or.reduce(parts)
+    return answer
+
+
+def _in_64_bits(number: int) -> bool:
+    return -(1 << 63) <= number < 1 << 63
 
 
 def _known(column_type: ColumnType, raw: bytes | None) -> Value | None:
-    """A bound that can be relied on. A NaN says nothing, and writers disagree about the order of uuids."""
     value = None if raw is None or column_type == Primitive.UUID else decode_value(column_type, raw)
     return None if value is None or _is_nan(value) else value
 
 
-def _pick(choose: Callable[..., Value], left: Value | None, right: Value | None) -> Value | None:
-    if left is None or right is None:
-        return right if left is None else left
-    return choose(left, right)
-
-
-def _is_nan(value: Value) -> bool:
+def _is_nan(value: Value | None) -> bool:
     return isinstance(value, float) and isnan(value)

@@ -41,11 +41,15 @@ class Ground:
 
     def files(self, table: TableFormat, version: int | None = None) -> dict[str, int]:
         """The live files of a version with their counts of rows."""
-        snapshot = table.snapshot(table.head(), version)
-        reader = table.reader(snapshot)
-        found = [file for task in snapshot.tasks for file in reader(task, self.store)]
+        found = self.listed(table, version)
         assert len({file.location for file in found}) == len(found), "a file is listed twice"
         return {file.location: file.record_count for file in found}
+
+    def listed(self, table: TableFormat, version: int | None = None) -> list[DataFile]:
+        snapshot = table.snapshot(table.head(), version)
+        reader = table.reader(snapshot)
+        batches = [reader.files(task, self.store) for task in snapshot.tasks]
+        return [files.candidate(row).file for files in batches for row in range(len(files.columns))]
 
     def objects(self, table: TableFormat) -> dict[str, bytes]:
         root = table.snapshot(table.head()).location
@@ -280,9 +284,7 @@ class FormatConformance:
         table = ground.table()
         file = replace(ground.builder.file(table, 7), split_offsets=(4, 2000), size_bytes=4711)
         ground.builder.append(table, file)
-        snapshot = table.snapshot(table.head())
-        read = [each for task in snapshot.tasks for each in table.reader(snapshot)(task, ground.store)]
-        shown = [replace(each, data_sequence_number=None, first_row_id=None) for each in read]
+        shown = [replace(each, data_sequence_number=None, first_row_id=None) for each in ground.listed(table)]
         assert shown == [file]
 
 

@@ -1,8 +1,9 @@
 """How does this machine alone plan and write? On threads: Arrow and the store hold no lock of Python's while they work."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -10,25 +11,52 @@ from lakewright.engine.arrow.conform import conform_table
 from lakewright.engine.arrow.sort import sorted_rows
 from lakewright.engine.arrow.write import PartitionedWriter
 from lakewright.model.assignment import ColumnAssignment
-from lakewright.model.files import DataFile
+from lakewright.model.columns import rows_where
+from lakewright.model.files import DataFile, DeleteFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.scan import Planned
-from lakewright.model.snapshot import PlanningTask
+from lakewright.model.scan import Candidate, Planned
+from lakewright.model.snapshot import PlanningTask, Snapshot
 from lakewright.protocols import FilePruner, ObjectStore, TaskReader
 
 _THREAD_ROWS_BYTES_MIN = 64 << 20
 _READ_THREADS_MAX = 16
+Read = TypeVar("Read")
 
 
-def plan_on_threads(
-    tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner, store: ObjectStore
-) -> Planned:
+def plan_on_threads(snapshot: Snapshot, reader: TaskReader, pruner: FilePruner, store: ObjectStore) -> Planned:
     """Read the planning tasks that may matter, and keep the files that may."""
-    wanted = [task for task in tasks if pruner.keeps_task(task)]
-    read = [list(reader(wanted[0], store))] if len(wanted) == 1 else _read_many(wanted, reader, store)
-    files = [file for listed in read for file in listed]
-    kept = tuple(file for file in files if pruner.keeps_file(file))
-    return Planned(kept, tasks_total=len(tasks), tasks_read=len(wanted), files_seen=len(files))
+    wanted = tuple(task for task in snapshot.tasks if pruner.keeps_task(task))
+    with_deletes = reader.with_deletes(deletes_on_threads(snapshot, reader, pruner, store)) if wanted else reader
+    listed = _on_threads(lambda task: candidates_of(task, with_deletes, pruner, store), wanted)
+    return planned_of(snapshot, wanted, listed)
+
+
+def deletes_on_threads(
+    snapshot: Snapshot, reader: TaskReader, pruner: FilePruner, store: ObjectStore
+) -> tuple[DeleteFile, ...]:
+    """All deletes that may matter: those of a partition matter to its own files alone."""
+    wanted = tuple(task for task in snapshot.delete_tasks if pruner.keeps_task(task))
+    return tuple(delete for found in _on_threads(lambda task: reader.deletes(task, store), wanted) for delete in found)
+
+
+def candidates_of(
+    task: PlanningTask, reader: TaskReader, pruner: FilePruner, store: ObjectStore
+) -> tuple[int, tuple[Candidate, ...]]:
+    """How many files a task lists, and those of them that may matter."""
+    files = reader.files(task, store)
+    kept = tuple(files.candidate(row) for row in rows_where(pruner.keeps(files.columns)))
+    return len(files.columns), kept
+
+
+def planned_of(
+    snapshot: Snapshot, read: tuple[PlanningTask, ...], listed: list[tuple[int, tuple[Candidate, ...]]]
+) -> Planned:
+    return Planned(
+        tuple(candidate for _, kept in listed for candidate in kept),
+        tasks_total=len(snapshot.tasks),
+        tasks_read=len(read),
+        files_seen=sum(count for count, _ in listed),
+    )
 
 
 def write_on_threads(
@@ -68,6 +96,8 @@ def _write(rows: pa.Table, layout: WriteLayout, store: ObjectStore, number: int)
         return writer.close()
 
 
-def _read_many(tasks: list[PlanningTask], reader: TaskReader, store: ObjectStore) -> list[list[DataFile]]:
-    with ThreadPoolExecutor(min(_READ_THREADS_MAX, max(1, len(tasks)))) as pool:
-        return list(pool.map(lambda task: list(reader(task, store)), tasks))
+def _on_threads(read: Callable[[PlanningTask], Read], tasks: tuple[PlanningTask, ...]) -> list[Read]:
+    if len(tasks) < 2:
+        return [read(task) for task in tasks]
+    with ThreadPoolExecutor(min(_READ_THREADS_MAX, 2 * (os.cpu_count() or 1), len(tasks))) as pool:
+        return list(pool.map(read, tasks))

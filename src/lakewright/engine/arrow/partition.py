@@ -1,6 +1,7 @@
 """Into which partitions do the rows of an Arrow table fall?"""
 
 from collections.abc import Iterator
+from math import isnan, nan
 from typing import Any
 
 import mmh3
@@ -27,9 +28,11 @@ from lakewright.model.partitioning import (
 )
 from lakewright.model.schema import Schema
 from lakewright.model.transforms import apply_transform, hashed_bytes, units_per_day
-from lakewright.model.types import TIMESTAMPS, ColumnType, DecimalType, Primitive, Value
+from lakewright.model.types import FLOATING, TIMESTAMPS, ColumnType, DecimalType, Primitive, Value
 from lakewright.model.values import scaled, unscaled
 
+_DECIMAL_PRECISION_MAX = 38
+_CODES_MAX = 1 << 62
 _LOW_BITS = np.uint32(0x7FFFFFFF)
 
 
@@ -39,9 +42,13 @@ def split_by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> I
         yield PartitionKey(spec.spec_id, tuple(None for _ in spec.fields)), rows
         return
     columns = [_encoded(rows, schema, part) for part in spec.fields]
-    codes = np.zeros(rows.num_rows, dtype=np.int64)
+    codes, codes_max = np.zeros(rows.num_rows, dtype=np.int64), 1
     for indices, values in columns:
-        codes = codes * (len(values) + 1) + indices
+        if codes_max * len(values) > _CODES_MAX:
+            known, codes = np.unique(codes, return_inverse=True)
+            codes_max = len(known)
+        codes = codes * len(values) + indices
+        codes_max *= len(values)
     distinct, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     keys = [
         PartitionKey(spec.spec_id, tuple(values[indices[first]] for indices, values in columns)) for first in firsts
@@ -159,7 +166,10 @@ def _by_distinct_value(transform: Bucket | Truncate, source: ColumnType, column:
         ]
         return pa.array(hashes, pa.int32()).take(encoded.indices)
     truncated = [apply_transform(transform, source, value) for value in values]
-    return pa.array(truncated, encoded.dictionary.type).take(encoded.indices)
+    wanted = encoded.dictionary.type
+    if isinstance(source, DecimalType):  # downwards there may be a digit more than the column has
+        wanted = pa.decimal128(_DECIMAL_PRECISION_MAX, source.scale)
+    return pa.array(truncated, wanted).take(encoded.indices)
 
 
 def _as_stored(column: pa.Array) -> pa.Array:
@@ -175,6 +185,8 @@ def _as_stored(column: pa.Array) -> pa.Array:
 
 def _stored_values(array: pa.Array, column_type: ColumnType) -> list[Value | None]:
     values: list[Value | None] = _as_stored(array).to_pylist()
+    if column_type in FLOATING:
+        return [nan if isinstance(value, float) and isnan(value) else value for value in values]  # one object, one key
     if isinstance(column_type, DecimalType):
         scale = column_type.scale
         return [None if value is None else scaled(unscaled(value, scale), scale) for value in values]  # type: ignore[arg-type]  # -- decimals

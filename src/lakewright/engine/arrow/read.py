@@ -1,113 +1,177 @@
-"""How are the rows of a data file read as columns of the table? By field id, at every level, whatever the file calls them."""
+"""How are the rows of a data file read as columns of the table? By field id at every level, without those that are gone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from lakewright.engine.arrow.conform import conform, constant
-from lakewright.engine.arrow.nesting import list_of, map_of, struct_of
-from lakewright.engine.arrow.types import arrow_field, arrow_schema, arrow_type, field_id_of
+from lakewright.engine.arrow.conform import constant
+from lakewright.engine.arrow.deletes import DeleteReader, EqualityDeletes, rows_kept
+from lakewright.engine.arrow.evolve import evolved, field_id_of, with_ids
+from lakewright.engine.arrow.types import arrow_field, arrow_schema
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DataFile
-from lakewright.model.partitioning import Identity, PartitionSpec
-from lakewright.model.types import Field, ListType, MapType, StructType, Value
+from lakewright.model.partitioning import Identity
+from lakewright.model.scan import (
+    FILE_ID,
+    METADATA_IDS,
+    PARTITION_ID,
+    POSITION_ID,
+    ROW_ID_ID,
+    SPEC_ID_ID,
+    Candidate,
+    TableColumns,
+)
+from lakewright.model.types import Field, StructType, Value
 from lakewright.protocols import ObjectStore
 
 _BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class FileReader:
-    """Reads some columns of data files; a value that workers are sent."""
+class _Source:
+    """Where the columns of one file lie in the batches that are read of it."""
 
-    fields: tuple[Field, ...]
-    specs: dict[int, PartitionSpec]
-    table: str
+    parquet: pq.ParquetFile
+    names: list[str] | None
+    """What is to be read; everything when names do not tell columns apart."""
+    places: dict[int, tuple[int, pa.Field]]
+    """By field id, the place in a batch."""
 
-    def batches(self, file: DataFile, store: ObjectStore) -> Iterator[pa.RecordBatch]:
-        """The rows in the table's columns; never fewer than the table says there are."""
-        parquet = self._opened(file, store)
-        columns = self._columns(file, parquet.schema_arrow)
-        wanted = [column for column in columns if column is not None]
-        schema = arrow_schema(self.fields)
-        rows_read = 0
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=[name for name, _ in wanted]):
-            rows_read += batch.num_rows
-            yield self._conformed(file, batch, columns, schema)
-        if rows_read != file.record_count:
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads some columns of data files for one task; deletes that files share are read once."""
+
+    columns: TableColumns
+    store: ObjectStore
+    deletes: DeleteReader
+
+    @classmethod
+    def of(cls, columns: TableColumns, store: ObjectStore) -> "RowReader":
+        return cls(columns, store, DeleteReader(columns.table, columns.known, store))
+
+    def batches(self, candidate: Candidate) -> Iterator[pa.RecordBatch]:
+        """The rows that are left, in the table's columns; never fewer than the table says there are."""
+        file = candidate.file
+        gone = self.deletes.positions(candidate)
+        equality = self.deletes.equality(candidate)
+        schema = arrow_schema(self.columns.fields)
+        try:
+            source = self._opened(file, (*self.columns.fields, *self.deletes.equality_fields(candidate)))
+            first = 0
+            for batch in source.parquet.iter_batches(_BATCH_ROWS, columns=source.names):
+                kept = self._kept(file, batch, source, gone, equality, first)
+                whole = self._conformed(file, batch, source, schema, first)
+                first += batch.num_rows
+                yield whole if kept is None else whole.filter(kept)
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(file, error) from error
+        if first != file.record_count:
             raise CorruptTable(
-                f"file {file.location} of table {self.table} holds {rows_read:,} rows, the table's records say "
+                f"file {file.location} of table {self.columns.table} holds {first:,} rows, the table's records say "
                 f"{file.record_count:,}"
             )
 
-    def _opened(self, file: DataFile, store: ObjectStore) -> pq.ParquetFile:
-        try:
-            return pq.ParquetFile(store.open(file.location))
-        except FileNotFoundError as error:
-            raise CorruptTable(f"file {file.location} of table {self.table} is missing") from error
-        except pa.ArrowInvalid as error:
-            raise CorruptTable(
-                f"file {file.location} of table {self.table} is not a readable Parquet file: {error}"
-            ) from error
-
-    def _columns(self, file: DataFile, schema: pa.Schema) -> list[tuple[str, pa.Field] | None]:
-        """Where each wanted column lies in the file; None where the file does not have it."""
-        by_id = {field_id_of(schema.field(index)): schema.field(index) for index in range(len(schema))}
-        if len(schema) and set(by_id) == {None}:
+    def _opened(self, file: DataFile, fields: tuple[Field, ...]) -> _Source:
+        if file.file_format != "parquet":
             raise Unsupported(
-                f"file {file.location} of table {self.table} has no field ids; reading by name mapping is not supported yet"
+                f"file {file.location} of table {self.columns.table} is {file.file_format.upper()}; only Parquet data files "
+                "are read"
             )
-        found = [by_id.get(child.id) for child in self.fields]
-        return [None if arrow is None else (arrow.name, arrow) for arrow in found]
+        parquet = pq.ParquetFile(self.store.open(file.location), coerce_int96_timestamp_unit="us")
+        schema = with_ids(parquet.schema_arrow, self.columns.name_mapping)
+        wanted = {child.id for child in fields}
+        found = [index for index, arrow in enumerate(schema) if field_id_of(arrow) in wanted]
+        names = [schema.field(index).name for index in found]
+        if len(set(schema.names)) < len(schema) or any("." in name for name in schema.names):
+            return _Source(parquet, None, {_id_at(schema, index): (index, schema.field(index)) for index in found})
+        return _Source(
+            parquet, names, {_id_at(schema, index): (place, schema.field(index)) for place, index in enumerate(found)}
+        )
+
+    def _kept(
+        self,
+        file: DataFile,
+        batch: pa.RecordBatch,
+        source: _Source,
+        gone: NDArray[np.int64],
+        equality: tuple[EqualityDeletes, ...],
+        first: int,
+    ) -> pa.Array | None:
+        """None when all rows are left."""
+        kept = rows_kept(gone, first, batch.num_rows)
+        for deletes in equality:
+            columns = [self._column(file, batch, source, child, first) for child in deletes.fields]
+            hit = deletes.hit(columns)
+            if hit.any():
+                kept = pa.array(~hit if kept is None else ~hit & kept.to_numpy(zero_copy_only=False))
+        return kept
 
     def _conformed(
-        self, file: DataFile, batch: pa.RecordBatch, columns: list[tuple[str, pa.Field] | None], schema: pa.Schema
+        self, file: DataFile, batch: pa.RecordBatch, source: _Source, schema: pa.Schema, first: int
     ) -> pa.RecordBatch:
-        arrays = []
-        for child, column in zip(self.fields, columns, strict=True):
-            if column is None:
-                arrays.append(constant(child.type, self._value_outside(file, child), batch.num_rows))
-            else:
-                arrays.append(evolved(batch.column(column[0]), column[1], child))
-        if not arrays:
+        if not self.columns.fields:
             return pa.RecordBatch.from_struct_array(pa.array([{}] * batch.num_rows, pa.struct([])))
+        arrays = [self._column(file, batch, source, child, first) for child in self.columns.fields]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _column(self, file: DataFile, batch: pa.RecordBatch, source: _Source, child: Field, first: int) -> pa.Array:
+        found = source.places.get(child.id)
+        stored = None if found is None else evolved(batch.column(found[0]), found[1], child)
+        if child.id in METADATA_IDS:
+            return self._about(file, child, first, batch.num_rows, stored)
+        if stored is None:
+            return constant(child.type, self._value_outside(file, child), batch.num_rows)
+        return stored
+
+    def _about(self, file: DataFile, child: Field, first: int, count: int, stored: pa.Array | None) -> pa.Array:
+        """What is known of rows beside their values; ids and sequence numbers that a file holds go before its own."""
+        positions = np.arange(first, first + count)
+        if child.id == FILE_ID:
+            return constant(child.type, file.location, count)
+        if child.id == POSITION_ID:
+            return pa.array(positions, pa.int64())
+        if child.id == SPEC_ID_ID:
+            return constant(child.type, file.partition.spec_id, count)
+        if child.id == PARTITION_ID:
+            return self._partition(file, child, count)
+        if file.first_row_id is None:
+            return pa.nulls(count, pa.int64())
+        inherited = constant(child.type, file.data_sequence_number, count)
+        if child.id == ROW_ID_ID:
+            inherited = pa.array(positions + file.first_row_id, pa.int64())
+        return inherited if stored is None else pc.coalesce(stored, inherited)
+
+    def _partition(self, file: DataFile, child: Field, count: int) -> pa.Array:
+        """One member for each field of any spec; NULL where the file's spec does not have it."""
+        assert isinstance(child.type, StructType)
+        spec = self.columns.specs[file.partition.spec_id]
+        values = {part.field_id: value for part, value in zip(spec.fields, file.partition.values, strict=True)}
+        members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
+        return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
 
     def _value_outside(self, file: DataFile, child: Field) -> Value | None:
         """A column that a file lacks: its identity partition value if there is one, else the initial default."""
-        spec = self.specs.get(file.partition.spec_id)
+        spec = self.columns.specs.get(file.partition.spec_id)
         for part, value in zip(spec.fields if spec else (), file.partition.values, strict=False):
             if part.source_id == child.id and isinstance(part.transform, Identity):
                 return value
         return child.initial_default
 
-
-def evolved(array: pa.Array, source: pa.Field, target: Field) -> pa.Array:
-    """A column of a file in the table's type: members matched by id, promoted where the schema was."""
-    match target.type:
-        case StructType(fields):
-            return _evolved_struct(array, source.type, fields)
-        case ListType(element):
-            inner = partial(evolved, source=source.type.value_field, target=element)
-            return list_of(array, inner, arrow_type(target.type))
-        case MapType(key, value):
-            keys = partial(evolved, source=source.type.key_field, target=key)
-            items = partial(evolved, source=source.type.item_field, target=value)
-            return map_of(array, keys, items, arrow_type(target.type))
-        case _:
-            return conform(array, target.type, target.name)
+    def _unreadable(self, file: DataFile, error: Exception) -> CorruptTable:
+        if isinstance(error, FileNotFoundError):
+            return CorruptTable(f"file {file.location} of table {self.columns.table} is missing")
+        return CorruptTable(
+            f"file {file.location} of table {self.columns.table} is not a readable Parquet file: {error}"
+        )
 
 
-def _evolved_struct(array: pa.Array, source: pa.StructType, fields: tuple[Field, ...]) -> pa.Array:
-    positions = {field_id_of(source.field(index)): index for index in range(source.num_fields)}
-    members = [
-        evolved(pc.struct_field(array, [positions[child.id]]), source.field(positions[child.id]), child)
-        if child.id in positions
-        else constant(child.type, child.initial_default, len(array))
-        for child in fields
-    ]
-    return struct_of(array, members, [arrow_field(child) for child in fields])
+def _id_at(schema: pa.Schema, index: int) -> int:
+    field_id = field_id_of(schema.field(index))
+    assert field_id is not None
+    return field_id

@@ -32,7 +32,7 @@ def shown_type(column_type: ColumnType) -> pa.DataType:
         case ListType(element):
             return pa.list_(_shown_field(element))
         case MapType(key, value):
-            return pa.map_(_shown_field(key), _shown_field(value))
+            return pa.map_(_shown_field(key).with_nullable(False), _shown_field(value))
         case _:
             return arrow_type(column_type)
 

@@ -77,12 +77,6 @@ def columns_of_schema(schema: pa.Schema) -> StructType:
     return StructType(tuple(_field(schema.field(index), index) for index in range(len(schema))))
 
 
-def field_id_of(arrow: pa.Field) -> int | None:
-    """The id that a Parquet file gives a column."""
-    raw = (arrow.metadata or {}).get(FIELD_ID_KEY)
-    return None if raw is None else int(raw)
-
-
 def column_type_of(arrow: pa.DataType, name: str) -> ColumnType:
     """The narrowest column type that holds every value of an Arrow type."""
     kinds = pa.types

@@ -62,6 +62,8 @@ class PartitionedWriter:
         self._columns_with_nan: set[int] = set()
 
     def write(self, rows: pa.Table) -> None:
+        if rows.num_rows == 0:
+            return
         for key, part_rows in split_by_partition(rows, self._layout.schema, self._layout.spec):
             partition = self._partitions.setdefault(key, _Partition(key))
             partition.hold(part_rows)

@@ -1,11 +1,12 @@
 """The engine that users have: Spark for what is large or needs SQL, this machine's own threads for what is small."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
 from lakewright.engine.arrow.types import columns_of_schema
 from lakewright.engine.spark import frames, types, writes
@@ -16,7 +17,7 @@ from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.scan import Planned, Scan
 from lakewright.model.session import SqlSettings
-from lakewright.model.snapshot import PlanningTask
+from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import StructType
 from lakewright.protocols import Clock, FilePruner, ObjectStore, TaskReader
 
@@ -35,9 +36,13 @@ class SparkEngine:
     session: Session
     store: ObjectStore
     clock: Clock
+    _footers: Footers = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_footers", Footers(self.store))
 
     def reaching(self, store: ObjectStore) -> "SparkEngine":
-        return replace(self, store=store)
+        return self if store == self.store else replace(self, store=store)
 
     def settings(self) -> SqlSettings:
         return self.session.settings()
@@ -45,8 +50,8 @@ class SparkEngine:
     def is_case_sensitive(self) -> bool:
         return self.session.is_started and self.session.settings().case_sensitive
 
-    def plan(self, tasks: tuple[PlanningTask, ...], reader: TaskReader, pruner: FilePruner) -> Planned:
-        return plan_on_threads(tasks, reader, pruner, self.store)
+    def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
+        return plan_on_threads(snapshot, reader, pruner, self.store)
 
     def columns_of(self, rows: "Rows") -> StructType:
         table = arrow_rows(rows)
@@ -71,9 +76,9 @@ class SparkEngine:
         discard_files(locations, self.store)
 
     def _frame_of_files(self, scan: Scan) -> "DataFrame":
-        if not scan.files:
-            return self.session.spark.createDataFrame([], types.spark_schema(scan.fields))
-        if frames.is_native_safe(scan, self.store):
+        if not scan.candidates:
+            return self.session.spark.createDataFrame([], types.spark_schema(scan.columns.fields))
+        if frames.is_native_safe(scan, self.store, self._footers):
             return frames.native_frame(self.session.spark, scan, self.store)
         return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
 

@@ -4,19 +4,23 @@ Spark's reader is the faster one, and loses rows in silence in some cases; each 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from heapq import heapify, heappop, heappush
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody gives this module
 
-from lakewright.engine.arrow.read import FileReader
+from lakewright.engine.arrow.deletes import DeleteReader
+from lakewright.engine.arrow.footers import Footers
+from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.spark.types import spark_schema
-from lakewright.model.files import DataFile
-from lakewright.model.scan import Scan
+from lakewright.model.files import DataFile, DeleteKind
+from lakewright.model.scan import METADATA_IDS, Candidate, Scan, TableColumns
 from lakewright.model.types import (
     FLOATING,
     ColumnType,
@@ -46,6 +50,12 @@ _NATIVE_TYPES = frozenset(
 )
 _NATIVE_FILES_MAX = 1_000
 """Spark lists explicit paths with a task for each once they are many; our tasks read many files each."""
+_NATIVE_MARKS_MAX = 2_000_000
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./=:-]*")
+_SLASHES = ("/", "///")
+"""Spark's file systems differ in how they spell a local path; a row is compared with both spellings."""
+_PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS = "__lw_path", "__lw_position", "__lw_marked", "__lw_marked_in"
+_MARKS_SCHEMA = f"{_MARKED_POSITION} bigint, {_MARKED_PATHS} array<string>"
 _UNSAFE_IN_PATHS = re.compile(r"[*?\[\]{}\\:]")
 _TASK_BYTES = 128 << 20
 _SPLIT_OPEN_BYTES = 4 << 20
@@ -62,30 +72,89 @@ _NATIVE_OPTIONS = {
 
 
 def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFrame:
-    """Spark's reader over exactly these files; floating columns are handed out so that nothing is pushed onto them."""
-    paths = [native_path(file.location, store) for file in scan.files]
-    reader = spark.read.schema(spark_schema(scan.fields)).options(**_NATIVE_OPTIONS)
-    frame = reader.parquet(*paths)
-    return frame.select(*(_guarded(child) for child in scan.fields))
+    """Spark's reader over exactly these files; floating columns are handed out so that nothing is pushed onto them.
+
+    Files that lost rows are read apart, and lose them by an anti join: the others pay nothing for it.
+    """
+    whole = [candidate.file for candidate in scan.candidates if not candidate.deletes]
+    marked = tuple(candidate for candidate in scan.candidates if candidate.deletes)
+    frames = [_plain_frame(spark, whole, scan, store)] if whole else []
+    if marked:
+        frames.append(_marked_frame(spark, marked, scan, store))
+    frame = reduce(DataFrame.union, frames)
+    return frame.select(*(_guarded(child) for child in scan.columns.fields))
 
 
 def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: int) -> DataFrame:
     """Our reader in Python workers: every file that is supported, wherever it lies."""
-    tasks = packed(scan.files, tasks_min)
-    reader = FileReader(scan.fields, dict(scan.specs), scan.table)
-    read = _ReadFiles(tasks, reader, store)
-    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.fields))
+    tasks = packed(scan.candidates, tasks_min)
+    read = _ReadFiles(tasks, scan.columns, store)
+    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.columns.fields))
 
 
-def is_native_safe(scan: Scan, store: ObjectStore) -> bool:
+def is_native_safe(scan: Scan, store: ObjectStore, footers: Footers) -> bool:
     """Whether Spark's reader returns all rows of these files, whatever filters and settings come later."""
+    fields = scan.columns.fields
     return (
-        len(scan.files) <= _NATIVE_FILES_MAX
-        and scan.names_are_stable
-        and scan.columns_are_in_files
-        and _names_differ_beyond_case(scan.fields)
-        and all(_is_native_type(child.type) for child in scan.fields)
-        and all(_is_native_path(file.location, store) for file in scan.files)
+        len(scan.candidates) <= _NATIVE_FILES_MAX
+        and METADATA_IDS.isdisjoint(child.id for child in fields)
+        and _names_differ_beyond_case(fields)
+        and all(_is_native_type(child.type) for child in fields)
+        and all(_is_native_path(candidate.file.location, store) for candidate in scan.candidates)
+        and _are_native_deletes(scan)
+        and footers.read_by_name((candidate.file for candidate in scan.candidates), scan.columns)
+    )
+
+
+def _plain_frame(spark: SparkSession, files: Iterable[DataFile], scan: Scan, store: ObjectStore) -> DataFrame:
+    reader = spark.read.schema(spark_schema(scan.columns.fields)).options(**_NATIVE_OPTIONS)
+    return reader.parquet(*(native_path(file.location, store) for file in files))
+
+
+def _marked_frame(spark: SparkSession, candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> DataFrame:
+    """Rows go by position first, which Spark looks up as a number, and only where one is marked in some file by path."""
+    frame = _plain_frame(spark, (candidate.file for candidate in candidates), scan, store)
+    columns = [F.col(quoted(child.name)) for child in scan.columns.fields]
+    located = frame.select(
+        *columns, F.col("_metadata.file_path").alias(_PATH), F.col("_metadata.row_index").alias(_POSITION)
+    )
+    marks = F.broadcast(spark.createDataFrame(_marks(candidates, scan, store), _MARKS_SCHEMA))
+    is_marked = (F.col(_POSITION) == F.col(_MARKED_POSITION)) & F.array_contains(F.col(_MARKED_PATHS), F.col(_PATH))
+    return located.join(marks, is_marked, "left_anti").select(*columns)
+
+
+def _marks(candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> pa.Table:
+    """Every position that is marked in some file, with the paths of those files as Spark spells them."""
+    reader = DeleteReader(scan.columns.table, scan.columns.known, store)
+    gone = [reader.positions(candidate) for candidate in candidates]
+    positions = np.concatenate(gone)
+    files = np.repeat(np.arange(len(candidates)), [len(part) for part in gone])
+    order = np.argsort(positions, kind="stable")
+    distinct, firsts = np.unique(positions[order], return_index=True)
+    spellings = [f"file:{slashes}" for slashes in _SLASHES]
+    paths = pa.array(
+        [f"{start}{local}" for local in _local_paths(candidates, store) for start in spellings], pa.string()
+    )
+    of_both = (files[order][:, None] * len(spellings) + np.arange(len(spellings))).ravel()
+    offsets = np.append(firsts, len(positions)) * len(spellings)
+    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), paths.take(pa.array(of_both)))
+    return pa.table([pa.array(distinct, pa.int64()), lists], names=[_MARKED_POSITION, _MARKED_PATHS])
+
+
+def _local_paths(candidates: Iterable[Candidate], store: ObjectStore) -> Iterator[str]:
+    return (native_path(candidate.file.location, store).removeprefix("file:").lstrip("/") for candidate in candidates)
+
+
+def _are_native_deletes(scan: Scan) -> bool:
+    """Marks travel to every worker, so they have to be few; paths that Spark would spell otherwise are not compared."""
+    marked = [candidate for candidate in scan.candidates if candidate.deletes]
+    deletes = {(d.location, d.content_offset): d for candidate in marked for d in candidate.deletes}
+    names = {child.name.lower() for child in scan.columns.fields}
+    return (
+        all(delete.kind is not DeleteKind.EQUALITY for delete in deletes.values())
+        and sum(delete.record_count for delete in deletes.values()) <= _NATIVE_MARKS_MAX
+        and all(_PLAIN_PATH.fullmatch(candidate.file.location) for candidate in marked)
+        and not (marked and names & {_PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS, "_metadata"})
     )
 
 
@@ -95,16 +164,16 @@ def native_path(location: str, store: ObjectStore) -> str:
     return actual if "://" in actual or actual.startswith("file:") else f"file://{actual}"
 
 
-def packed(files: tuple[DataFile, ...], tasks_min: int) -> tuple[tuple[DataFile, ...], ...]:
+def packed(candidates: tuple[Candidate, ...], tasks_min: int) -> tuple[tuple[Candidate, ...], ...]:
     """Files in tasks of even size: the largest files first, each into the task that has least to do."""
-    total = sum(file.size_bytes + _SPLIT_OPEN_BYTES for file in files)
-    count = min(len(files), max(tasks_min, -(-total // _TASK_BYTES)))
-    loads: list[tuple[int, int, list[DataFile]]] = [(0, index, []) for index in range(count)]
+    total = sum(candidate.file.size_bytes + _SPLIT_OPEN_BYTES for candidate in candidates)
+    count = min(len(candidates), max(tasks_min, -(-total // _TASK_BYTES)))
+    loads: list[tuple[int, int, list[Candidate]]] = [(0, index, []) for index in range(count)]
     heapify(loads)
-    for file in sorted(files, key=lambda file: (-file.size_bytes, file.location)):
+    for each in sorted(candidates, key=lambda each: (-each.file.size_bytes, each.file.location)):
         load, index, members = heappop(loads)
-        members.append(file)
-        heappush(loads, (load + file.size_bytes + _SPLIT_OPEN_BYTES, index, members))
+        members.append(each)
+        heappush(loads, (load + each.file.size_bytes + _SPLIT_OPEN_BYTES, index, members))
     return tuple(tuple(members) for _, _, members in sorted(loads, key=lambda item: item[1]))
 
 
@@ -112,16 +181,17 @@ def packed(files: tuple[DataFile, ...], tasks_min: int) -> tuple[tuple[DataFile,
 class _ReadFiles:
     """What a worker runs: the numbers of its tasks come in, their rows go out."""
 
-    tasks: tuple[tuple[DataFile, ...], ...]
-    reader: FileReader
+    tasks: tuple[tuple[Candidate, ...], ...]
+    columns: TableColumns
     store: ObjectStore
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                for file in self.tasks[number]:
-                    for rows in self.reader.batches(file, self.store):
-                        yield shown_batch(rows, self.reader.fields)
+                reader = RowReader.of(self.columns, self.store)
+                for candidate in self.tasks[number]:
+                    for rows in reader.batches(candidate):
+                        yield shown_batch(rows, self.columns.fields)
 
 
 def _is_native_type(column_type: ColumnType) -> bool:
@@ -138,10 +208,12 @@ def _is_native_type(column_type: ColumnType) -> bool:
 
 
 def _is_native_path(location: str, store: ObjectStore) -> bool:
-    """Spark drops files by their name, takes some characters for patterns, and reaches only some file systems."""
+    """Spark drops files by their name, takes some characters for patterns, and reaches only some file systems. Where a
+    checksum lies beside a file, Hadoop holds to it, be it of that file or of one before."""
     path = native_path(location, store).removeprefix("file://").removeprefix("file:")
     name = path.rpartition("/")[2]
-    return "://" not in path and not _UNSAFE_IN_PATHS.search(path) and not name.startswith(("_", "."))
+    is_plain = "://" not in path and not _UNSAFE_IN_PATHS.search(path) and not name.startswith(("_", "."))
+    return is_plain and not store.exists(f"{location.rpartition('/')[0]}/.{name}.crc")
 
 
 def _names_differ_beyond_case(fields: tuple[Field, ...]) -> bool:

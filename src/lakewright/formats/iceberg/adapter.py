@@ -1,8 +1,8 @@
 """How does an Iceberg table take part? Its metadata read, its next version staged and published."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, LakewrightError, Unsupported
@@ -14,12 +14,12 @@ from lakewright.formats.iceberg.encode import (
     encode_append,
     encode_upgrade,
     new_document,
-    obsolete_metadata,
     requirements_of,
     updates_to_create,
     with_metadata_log,
 )
-from lakewright.formats.iceberg.records.manifests import Entry, Manifest, Status, read_manifest, read_manifest_list
+from lakewright.formats.iceberg.planning import DecodedManifests, ManifestReader
+from lakewright.formats.iceberg.records.manifests import Manifest, Status, read_manifest_list, unlisted_manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, metadata_of
 from lakewright.formats.iceberg.replay import (
     history_of,
@@ -41,10 +41,8 @@ from lakewright.model.changes import (
     UpgradeFormat,
 )
 from lakewright.model.creation import NewTable
-from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.partitioning import PartitionSpec
-from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
+from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
 
 _LOG_ENTRIES_MAX = 100
@@ -62,33 +60,6 @@ class IcebergStaged(StagedCommit):
 
 
 @dataclass(frozen=True)
-class ManifestReader:
-    """Reads the live data files that a manifest lists."""
-
-    specs: Mapping[int, PartitionSpec]
-    table: str
-
-    def __call__(self, task: PlanningTask, store: ObjectStore) -> Iterable[DataFile]:
-        assert isinstance(task, Manifest)
-        for entry in self.entries(task, store):
-            if entry.status is not Status.DELETED:
-                yield entry.file
-
-    def entries(self, manifest: Manifest, store: ObjectStore) -> Iterable[Entry]:
-        try:
-            content = store.read(manifest.location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"manifest {manifest.location} of table {self.table} is missing") from error
-        for entry in read_manifest(manifest, content, self.specs, self.table):
-            if entry.file.file_format != "parquet" and entry.status is not Status.DELETED:
-                raise Unsupported(
-                    f"file {entry.file.location} of table {self.table} is {entry.file.file_format.upper()}; only Parquet "
-                    "data files are read"
-                )
-            yield entry
-
-
-@dataclass(frozen=True)
 class IcebergTable:
     """One table, by the name that its catalog knows it by."""
 
@@ -96,6 +67,7 @@ class IcebergTable:
     catalog: Catalog
     clock: Clock
     ids: Ids
+    decoded: DecodedManifests = field(default_factory=DecodedManifests, repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -120,7 +92,7 @@ class IcebergTable:
         return _iceberg(head).newest.store
 
     def reader(self, snapshot: Snapshot) -> ManifestReader:
-        return ManifestReader(snapshot.specs, snapshot.location)
+        return ManifestReader(snapshot.specs, snapshot.location, self.decoded)
 
     def history(self, head: Head) -> tuple[HistoryEntry, ...]:
         return history_of(_metadata(head))
@@ -151,7 +123,7 @@ class IcebergTable:
                 requirements=requirements_of(metadata, encoded.updates),
                 updates=encoded.updates,
                 describe=partial(_next_document, metadata, encoded, attempt.now_ms),
-                obsolete=obsolete_metadata(metadata, _log_entries(metadata)) if _deletes_old_metadata(metadata) else (),
+                obsolete=_obsolete(metadata) if _deletes_old_metadata(metadata) else (),
             ),
         )
 
@@ -183,9 +155,38 @@ class IcebergTable:
         metadata = _metadata(head)
         match changes:
             case AppendFiles():
-                return encode_append(metadata, _listed(metadata, self.store(head)), changes, attempt)
+                return encode_append(metadata, self._listed(metadata, self.store(head)), changes, attempt)
             case UpgradeFormat(format_version):
                 return encode_upgrade(metadata, format_version)
+
+    def _listed(self, metadata: Metadata, store: ObjectStore) -> tuple[Manifest, ...]:
+        """The manifests of the current version, each with the counts that newer format versions require."""
+        node = snapshot_node(metadata, None)
+        manifests = () if node is None else _manifests(metadata, node, store)
+        if metadata.format_version == 1:
+            return manifests
+        return tuple(
+            self._counted(metadata, manifest, store) if manifest.added_files is None else manifest
+            for manifest in manifests
+        )
+
+    def _counted(self, metadata: Metadata, manifest: Manifest, store: ObjectStore) -> Manifest:
+        """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
+        reader = ManifestReader(metadata.specs, metadata.table_location, self.decoded)
+        entries = list(reader.entries(manifest, store))
+        files = {status: sum(entry.status is status for entry in entries) for status in Status}
+        rows = {
+            status: sum(entry.file.record_count for entry in entries if entry.status is status) for status in Status
+        }
+        return replace(
+            manifest,
+            added_files=files[Status.ADDED],
+            existing_files=files[Status.EXISTING],
+            deleted_files=files[Status.DELETED],
+            added_rows=rows[Status.ADDED],
+            existing_rows=rows[Status.EXISTING],
+            deleted_rows=rows[Status.DELETED],
+        )
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,7 @@ class IcebergSource:
     store: ObjectStore
     clock: Clock
     ids: Ids
+    decoded: DecodedManifests = field(default_factory=DecodedManifests, repr=False, compare=False)
 
     def open(self, name: str) -> IcebergTable:
         return self._table(name, self.catalog)
@@ -230,7 +232,7 @@ class IcebergSource:
         (FolderCatalog(self.store) if "/" in name else self.catalog).drop(name)
 
     def _table(self, name: str, catalog: Catalog) -> IcebergTable:
-        return IcebergTable(name, catalog, self.clock, self.ids)
+        return IcebergTable(name, catalog, self.clock, self.ids, self.decoded)
 
     def _creation(self, table: NewTable, location: str | None) -> MetadataCommit:
         table_uuid = self.ids.unique()
@@ -250,44 +252,30 @@ class IcebergSource:
 
 
 def _next_document(metadata: Metadata, encoded: Encoded, now_ms: int) -> Document:
-    return with_metadata_log(apply_updates(metadata, encoded.updates, now_ms), metadata, _log_entries(metadata))
+    document = apply_updates(metadata, encoded.updates, now_ms)
+    return with_metadata_log(document, metadata, _log_entries(metadata))[0]
 
 
-def _listed(metadata: Metadata, store: ObjectStore) -> tuple[Manifest, ...]:
-    """The manifests of the current version, each with the counts that newer format versions require."""
-    node = snapshot_node(metadata, None)
-    manifests = () if node is None else _manifests(metadata, node, store)
-    if metadata.format_version == 1:
-        return manifests
-    return tuple(
-        _counted(metadata, manifest, store) if manifest.added_files is None else manifest for manifest in manifests
-    )
-
-
-def _counted(metadata: Metadata, manifest: Manifest, store: ObjectStore) -> Manifest:
-    """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
-    reader = ManifestReader(metadata.specs, metadata.table_location)
-    entries = list(reader.entries(manifest, store))
-    files = {status: sum(entry.status is status for entry in entries) for status in Status}
-    rows = {status: sum(entry.file.record_count for entry in entries if entry.status is status) for status in Status}
-    return replace(
-        manifest,
-        added_files=files[Status.ADDED],
-        existing_files=files[Status.EXISTING],
-        deleted_files=files[Status.DELETED],
-        added_rows=rows[Status.ADDED],
-        existing_rows=rows[Status.EXISTING],
-        deleted_rows=rows[Status.DELETED],
-    )
+def _obsolete(metadata: Metadata) -> tuple[str, ...]:
+    """What the log of the next metadata lets go of, as far as it lies where the table does."""
+    _, dropped = with_metadata_log(dict(metadata.document), metadata, _log_entries(metadata))
+    return tuple(location for location in dropped if location.startswith(f"{metadata.table_location}/"))
 
 
 def _manifests(metadata: Metadata, node: Document, store: ObjectStore) -> tuple[Manifest, ...]:
     location = manifest_list_location(metadata, node)
+    if location is None:
+        locations = [str(each) for each in node["manifests"]]
+        contents = [_content(each, "manifest", metadata, store) for each in locations]
+        return tuple(map(unlisted_manifest, locations, contents))
+    return read_manifest_list(location, _content(location, "manifest list", metadata, store))
+
+
+def _content(location: str, what: str, metadata: Metadata, store: ObjectStore) -> bytes:
     try:
-        content = store.read(location)
+        return store.read(location)
     except FileNotFoundError as error:
-        raise CorruptTable(f"manifest list {location} of table {metadata.table_location} is missing") from error
-    return read_manifest_list(location, content)
+        raise CorruptTable(f"{what} {location} of table {metadata.table_location} is missing") from error
 
 
 def _write_all(objects: Iterable[tuple[str, bytes]], store: ObjectStore) -> None:

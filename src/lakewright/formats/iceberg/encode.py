@@ -14,7 +14,7 @@ from lakewright.formats.iceberg.records.manifests import (
     write_manifest,
     write_manifest_list,
 )
-from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata
+from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata, summary_count
 from lakewright.formats.iceberg.records.partitions import summarise
 from lakewright.formats.iceberg.records.types import schema_to_json
 from lakewright.model.changes import AppendFiles
@@ -163,15 +163,15 @@ def updates_to_create(table: NewTable, location: str | None, table_uuid: str) ->
     )
 
 
-def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> Document:
-    """The document with its predecessor in the log."""
-    return {**document, "metadata-log": _log_after(base, entries_max)[0]}
-
-
-def obsolete_metadata(base: Metadata, entries_max: int) -> tuple[str, ...]:
-    """The metadata files that the next commit lets go of, as far as they lie where the table does."""
-    own_place = f"{base.table_location}/"
-    return tuple(location for location in _log_after(base, entries_max)[1] if location.startswith(own_place))
+def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> tuple[Document, tuple[str, ...]]:
+    """The document with its predecessor in the log, and the metadata files that fall out of the log by that."""
+    log = [
+        *(document.get("metadata-log") or ()),
+        {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms},
+    ]
+    kept = log[-max(1, entries_max) :]
+    dropped = tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
+    return {**document, "metadata-log": kept}, dropped
 
 
 def new_document(table: NewTable, location: str, table_uuid: str, now_ms: int) -> Document:
@@ -295,12 +295,11 @@ def _summary(metadata: Metadata, changes: AppendFiles) -> dict[str, str]:
 def _totals(metadata: Metadata, counters: Mapping[str, int]) -> dict[str, int]:
     """Running totals go on from the parent's; one that the parent does not have stays unknown."""
     parent = metadata.current_snapshot_id
-    before = None if parent is None else metadata.snapshots[parent].get("summary") or {}
     totals = {}
     for total, added in _TOTAL_OF.items():
-        previous = 0 if before is None else before.get(total)
+        previous = 0 if parent is None else summary_count(metadata.snapshots[parent], total)
         if previous is not None:
-            totals[total] = int(previous) + (counters.get(added, 0) if added else 0)
+            totals[total] = previous + (counters.get(added, 0) if added else 0)
     return totals
 
 
@@ -360,14 +359,6 @@ def _apply_upgrade(document: Document, metadata: Metadata, format_version: int) 
         document.setdefault("next-row-id", 0)
         if document.get("current-snapshot-id") == _NO_SNAPSHOT:
             document.pop("current-snapshot-id")
-
-
-def _log_after(base: Metadata, entries_max: int) -> tuple[list[Document], tuple[str, ...]]:
-    """The log of the next metadata, and the files that fall out of it."""
-    newest = {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms}
-    log = [*(base.document.get("metadata-log") or ()), newest]
-    kept = log[-max(1, entries_max) :]
-    return kept, tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
 
 
 def _holds(metadata: Metadata, update: Document) -> bool:

@@ -2,10 +2,12 @@
 
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
-from lakewright.formats.iceberg.records.metadata import Document, Metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
+from lakewright.model.partitioning import PartitionField, result_type
+from lakewright.model.scan import FILE_ID, LAST_UPDATED_ID, PARTITION_ID, POSITION_ID, ROW_ID_ID, SPEC_ID_ID
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import HistoryEntry, Snapshot
-from lakewright.model.types import UnreadableType
+from lakewright.model.types import ColumnType, Field, Primitive, StructType, UnreadableType
 
 _TOTALS = {"total-data-files": "files", "total-records": "rows", "total-files-size": "bytes"}
 
@@ -24,15 +26,13 @@ def snapshot_node(metadata: Metadata, version: int | None) -> Document | None:
     )
 
 
-def manifest_list_location(metadata: Metadata, node: Document) -> str:
+def manifest_list_location(metadata: Metadata, node: Document) -> str | None:
+    """None for a snapshot of version 1 that lists its manifests itself."""
     location = node.get("manifest-list")
     if location:
         return str(location)
-    if "manifests" in node:
-        raise Unsupported(
-            f"snapshot {node['snapshot-id']} of {metadata.table_location} lists its manifests inside the metadata, as only "
-            "the first writers did; this is not read yet"
-        )
+    if isinstance(node.get("manifests"), list):
+        return None
     raise CorruptTable(f"snapshot {node['snapshot-id']} in {metadata.location} names no manifest list")
 
 
@@ -44,8 +44,6 @@ def snapshot_of(
     if node is not None and not current and node.get("schema-id") is not None:
         schema = metadata.schema_by_id(node["schema-id"])
     refuse_unreadable(schema, metadata.table_location)
-    refuse_deletes(manifests, metadata.table_location)
-    summary = (node or {}).get("summary") or {}
     return Snapshot(
         version=None if node is None else node["snapshot-id"],
         timestamp_ms=None if node is None else node["timestamp-ms"],
@@ -56,12 +54,51 @@ def snapshot_of(
         default_spec_id=metadata.default_spec_id,
         sort_order=metadata.sort_order,
         properties=metadata.properties,
-        tasks=tuple(manifest for manifest in manifests if manifest.may_have_live_files),
-        schemas=tuple(metadata.schemas.values()) or (schema,),
-        totals={ours: int(summary[theirs]) for theirs, ours in _TOTALS.items() if theirs in summary}
-        if node is not None
-        else dict.fromkeys(_TOTALS.values(), 0),
+        tasks=_live(manifests, Content.DATA),
+        delete_tasks=_live(manifests, Content.DELETES),
+        metadata_columns=metadata_columns(metadata),
+        name_mapping=metadata.name_mapping,
+        schemas=tuple(metadata.schemas[key] for key in sorted(metadata.schemas)) or (schema,),
+        totals=dict.fromkeys(_TOTALS.values(), 0) if node is None else _totals(node),
     )
+
+
+def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
+    """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
+    parts = {part.field_id: part for spec in metadata.specs.values() for part in spec.fields}
+    members = tuple(
+        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
+    )
+    partition = (Field(PARTITION_ID, "_partition", StructType(members)),) if members else ()
+    lineage = (
+        Field(ROW_ID_ID, "_row_id", Primitive.LONG),
+        Field(LAST_UPDATED_ID, "_last_updated_sequence_number", Primitive.LONG),
+    )
+    return (
+        Field(FILE_ID, "_file", Primitive.STRING),
+        Field(POSITION_ID, "_pos", Primitive.LONG),
+        Field(SPEC_ID_ID, "_spec_id", Primitive.INT),
+        *partition,
+        *(lineage if metadata.format_version > 2 else ()),
+    )
+
+
+def partition_type(part: PartitionField, metadata: Metadata) -> ColumnType:
+    """By the newest schema that has the source column."""
+    for schema_id in sorted(metadata.schemas, reverse=True):
+        source = metadata.schemas[schema_id].by_id.get(part.source_id)
+        if source is not None:
+            return result_type(part.transform, source.type)
+    return Primitive.STRING
+
+
+def _live(manifests: tuple[Manifest, ...], content: Content) -> tuple[Manifest, ...]:
+    return tuple(each for each in manifests if each.content is content and each.may_have_live_files)
+
+
+def _totals(node: Document) -> dict[str, int]:
+    found = {ours: summary_count(node, theirs) for theirs, ours in _TOTALS.items()}
+    return {name: count for name, count in found.items() if count is not None}
 
 
 def history_of(metadata: Metadata) -> tuple[HistoryEntry, ...]:
@@ -85,12 +122,4 @@ def refuse_unreadable(schema: Schema, table: str) -> None:
         if isinstance(child.type, UnreadableType):
             raise Unsupported(
                 f"column {schema.names_by_id[field_id]} of {table} has type {child.type}, which is not supported"
-            )
-
-
-def refuse_deletes(manifests: tuple[Manifest, ...], table: str) -> None:
-    for manifest in manifests:
-        if manifest.content is Content.DELETES and manifest.may_have_live_files:
-            raise Unsupported(
-                f"table {table} has row-level deletes (manifest {manifest.location}); reading them is not supported yet"
             )

@@ -14,6 +14,8 @@ _INFERRED_COLUMNS_MAX = 100
 _TRUNCATE = re.compile(r"truncate\((\d+)\)")
 _METRICS_COLUMN = "write.metadata.metrics.column."
 _CODECS = frozenset({"zstd", "snappy", "gzip", "lz4", "brotli", "uncompressed"})
+_LEVELS = {"brotli": (0, 11), "gzip": (0, 9), "zstd": (-7, 22)}
+"""The codecs that have levels."""
 _HONOURED = frozenset(
     {
         "write.data.path",
@@ -58,7 +60,7 @@ def write_layout(snapshot: Snapshot, write_id: str) -> WriteLayout:
         target_file_bytes=read.count("write.target-file-size-bytes", 512 << 20),
         parquet=ParquetOptions(
             compression=read.text("write.parquet.compression-codec", "zstd", one_of=_CODECS),
-            compression_level=read.optional_number("write.parquet.compression-level"),
+            compression_level=_compression_level(read),
             row_group_bytes=read.count("write.parquet.row-group-size-bytes", 128 << 20),
             page_bytes=read.count("write.parquet.page-size-bytes", 1 << 20),
             page_rows=read.count("write.parquet.page-row-limit", 20_000),
@@ -116,6 +118,19 @@ class Properties:
             return parse(self._properties[name])
         except ValueError as error:
             raise InvalidRequest(f"table property {name} is {self._properties[name]!r}; it has to be {kind}") from error
+
+
+def _compression_level(read: Properties) -> int | None:
+    """A level means nothing to a codec that has none."""
+    name = "write.parquet.compression-level"
+    codec = read.text("write.parquet.compression-codec", "zstd", one_of=_CODECS)
+    level = read.optional_number(name)
+    if level is None or codec not in _LEVELS:
+        return None
+    lowest, highest = _LEVELS[codec]
+    if not lowest <= level <= highest:
+        raise InvalidRequest(f"table property {name} is {level}; {codec} has levels {lowest} to {highest}")
+    return level
 
 
 def _data_root(snapshot: Snapshot) -> str:

@@ -5,22 +5,23 @@ manifest-list entry is nothing: the specification's fields are all here.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
 from lakewright.errors import CorruptTable, Unsupported
-from lakewright.formats.iceberg.records.avro import member_schema, names_by_field_id, read_avro, write_avro
-from lakewright.formats.iceberg.records.partitions import PartitionColumn, partition_columns, partition_to_record
+from lakewright.formats.iceberg.records.avro import names_by_field_id, read_avro, write_avro
+from lakewright.formats.iceberg.records.partitions import partition_to_record
 from lakewright.formats.iceberg.records.schemas import manifest_entry_schema, manifest_list_schema
 from lakewright.formats.iceberg.records.types import schema_to_json
-from lakewright.model.files import DataFile, FileMetrics
-from lakewright.model.partitioning import PartitionKey, PartitionSpec
+from lakewright.model.files import DataFile, DeleteFile, DeleteKind
+from lakewright.model.partitioning import PartitionSpec
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import FieldSummary, PlanningTask
 
 _V1_BLOCK_BYTES = 64 << 20
+_COUNTS = ("added_files", "existing_files", "deleted_files", "added_rows", "existing_rows", "deleted_rows")
 
 
 class Content(IntEnum):
@@ -65,19 +66,28 @@ class Entry:
     snapshot_id: int | None
     data_sequence_number: int | None
     file_sequence_number: int | None
-    file: DataFile
-    content: int = 0
+    file: DataFile | DeleteFile
 
 
 def read_manifest_list(location: str, raw: bytes) -> tuple[Manifest, ...]:
     try:
         avro = read_avro(raw)
         names = names_by_field_id(avro.schema)
-        return tuple(_manifest(record, names) for record in avro.records)
+        return tuple(_manifest(record, names) for record in avro.records())
     except Unsupported:
         raise
     except Exception as error:
         raise CorruptTable(f"manifest list {location} is damaged: {error!r}") from error
+
+
+def unlisted_manifest(location: str, raw: bytes) -> Manifest:
+    """A manifest that a snapshot names without a manifest list, as the first writers did: its header has what is known."""
+    try:
+        spec_id = int(read_avro(raw).header.get("partition-spec-id", 0))
+    except Exception as error:
+        raise CorruptTable(f"manifest {location} is damaged: {error!r}") from error
+    nothing = dict.fromkeys(_COUNTS)
+    return Manifest(location, len(raw), spec_id, None, Content.DATA, 0, 0, added_snapshot_id=0, **nothing)
 
 
 def write_manifest_list(format_version: int, manifests: Sequence[Manifest], header: Mapping[str, str]) -> bytes:
@@ -88,22 +98,14 @@ def write_manifest_list(format_version: int, manifests: Sequence[Manifest], head
     )
 
 
-def read_manifest(manifest: Manifest, raw: bytes, specs: Mapping[int, PartitionSpec], table: str) -> Iterator[Entry]:
-    """The entries of a manifest, deleted ones included."""
-    if manifest.spec_id not in specs:
-        known = ", ".join(map(str, sorted(specs)))
-        raise CorruptTable(
-            f"manifest {manifest.location} names partition spec {manifest.spec_id}, table {table} has specs {known}"
-        )
-    try:
-        yield from _entries(manifest, raw, specs[manifest.spec_id])
-    except (CorruptTable, Unsupported):
-        raise
-    except Exception as error:
-        raise CorruptTable(f"manifest {manifest.location} is damaged: {error!r}") from error
-
-
-def write_manifest(format_version: int, schema: Schema, spec: PartitionSpec, entries: Iterable[Entry]) -> bytes:
+def write_manifest(
+    format_version: int,
+    schema: Schema,
+    spec: PartitionSpec,
+    entries: Iterable[Entry],
+    content: Content = Content.DATA,
+) -> bytes:
+    """One manifest has files of one spec and one content."""
     fields_json = [
         {"source-id": part.source_id, "field-id": part.field_id, "name": part.name, "transform": str(part.transform)}
         for part in spec.fields
@@ -116,7 +118,7 @@ def write_manifest(format_version: int, schema: Schema, spec: PartitionSpec, ent
         "format-version": str(format_version),
     }
     if format_version > 1:
-        header["content"] = "data"
+        header["content"] = "data" if content is Content.DATA else "deletes"
     records = (_entry_record(entry, spec, schema, format_version) for entry in entries)
     return write_avro(manifest_entry_schema(format_version, schema, spec), records, header)
 
@@ -178,8 +180,11 @@ def _manifest_record(manifest: Manifest, format_version: int) -> dict[str, Any]:
     }
     if format_version == 1:
         return record
-    counts = ("added_files", "existing_files", "deleted_files", "added_rows", "existing_rows", "deleted_rows")
-    record |= {f"{count}_count": record[f"{count}_count"] or 0 for count in counts}
+    if any(record[f"{count}_count"] is None for count in _COUNTS):
+        raise Unsupported(
+            f"manifest {manifest.location} was written without counts, which format version {format_version} requires; "
+            "have the engine that wrote it rewrite the manifests of the table"
+        )
     record["content"] = int(manifest.content)
     record["sequence_number"] = manifest.sequence_number
     record["min_sequence_number"] = manifest.min_sequence_number
@@ -196,65 +201,6 @@ def _summary_record(summary: FieldSummary) -> dict[str, Any]:
     }
 
 
-def _entries(manifest: Manifest, raw: bytes, spec: PartitionSpec) -> Iterator[Entry]:
-    avro = read_avro(raw)
-    names = names_by_field_id(avro.schema)
-    file_schema = member_schema(avro.schema, 2)
-    reader = _FileReader(spec, names_by_field_id(file_schema), partition_columns(spec, member_schema(file_schema, 102)))
-    next_row_id = manifest.first_row_id
-    for record in avro.records:
-        status = Status(record[names[0]])
-        file_record = record[names[2]]
-        file = reader.file(file_record)
-        if next_row_id is not None and file.first_row_id is None and status is not Status.DELETED:
-            file = replace(file, first_row_id=next_row_id)
-            next_row_id += file.record_count
-        inherited = manifest.sequence_number if status is Status.ADDED or manifest.sequence_number == 0 else None
-        data_sequence = _or(record.get(names.get(3, "")), inherited)
-        yield Entry(
-            status=status,
-            snapshot_id=_or(record.get(names.get(1, "")), manifest.added_snapshot_id),
-            data_sequence_number=data_sequence,
-            file_sequence_number=_or(record.get(names.get(4, "")), inherited),
-            file=replace(file, data_sequence_number=data_sequence),
-            content=reader.content(file_record),
-        )
-
-
-@dataclass(frozen=True)
-class _FileReader:
-    """Turns `data_file` records of one manifest into values."""
-
-    spec: PartitionSpec
-    names: Mapping[int, str]
-    partition_columns: tuple[PartitionColumn, ...]
-
-    def content(self, record: Mapping[str, Any]) -> int:
-        return int(record.get(self.names.get(134, "")) or 0)
-
-    def file(self, record: Mapping[str, Any]) -> DataFile:
-        names = self.names
-        if record.get(names.get(131, "")):
-            raise Unsupported(f"file {record[names[100]]} is encrypted; encrypted tables are not supported")
-        return DataFile(
-            location=record[names[100]],
-            partition=PartitionKey(
-                self.spec.spec_id, tuple(column.value(record[names[102]]) for column in self.partition_columns)
-            ),
-            record_count=record[names[103]],
-            size_bytes=record[names[104]],
-            metrics=FileMetrics(*(self._mapping(record, field_id) for field_id in (108, 109, 110, 137, 125, 128))),
-            file_format=record[names[101]].lower(),
-            split_offsets=tuple(record.get(names.get(132, "")) or ()),
-            sort_order_id=record.get(names.get(140, "")),
-            first_row_id=record.get(names.get(142, "")),
-        )
-
-    def _mapping(self, record: Mapping[str, Any], field_id: int) -> dict[int, Any]:
-        pairs = record.get(self.names.get(field_id, ""))
-        return {pair["key"]: pair["value"] for pair in pairs} if pairs else {}
-
-
 def _entry_record(entry: Entry, spec: PartitionSpec, schema: Schema, format_version: int) -> dict[str, Any]:
     record: dict[str, Any] = {
         "status": int(entry.status),
@@ -268,7 +214,9 @@ def _entry_record(entry: Entry, spec: PartitionSpec, schema: Schema, format_vers
     return record
 
 
-def _file_record(file: DataFile, spec: PartitionSpec, schema: Schema, format_version: int) -> dict[str, Any]:
+def _file_record(
+    file: DataFile | DeleteFile, spec: PartitionSpec, schema: Schema, format_version: int
+) -> dict[str, Any]:
     metrics = file.metrics
     record: dict[str, Any] = {
         "file_path": file.location,
@@ -287,16 +235,19 @@ def _file_record(file: DataFile, spec: PartitionSpec, schema: Schema, format_ver
     }
     if format_version == 1:
         record["block_size_in_bytes"] = _V1_BLOCK_BYTES
-    else:
+        return record
+    if isinstance(file, DataFile):
         record["content"] = 0
-    if format_version > 2:
         record["first_row_id"] = file.first_row_id
+        return record
+    is_vector = file.kind is DeleteKind.VECTOR
+    record["content"] = 2 if file.kind is DeleteKind.EQUALITY else 1
+    record["equality_ids"] = list(file.equality_ids) or None
+    record["referenced_data_file"] = file.referenced_data_file
+    record["content_offset"] = file.content_offset if is_vector else None
+    record["content_size_in_bytes"] = file.content_size if is_vector else None
     return record
 
 
 def _pairs(mapping: Mapping[int, Any]) -> list[dict[str, Any]] | None:
     return [{"key": key, "value": mapping[key]} for key in sorted(mapping)] or None
-
-
-def _or(value: int | None, otherwise: int | None) -> int | None:
-    return otherwise if value is None else value

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.formats.iceberg.records.types import schema_from_json, transform_from_json
 from lakewright.model.partitioning import PartitionField, PartitionSpec
+from lakewright.model.scan import MappedName
 from lakewright.model.schema import Schema
 from lakewright.model.sorting import SortField, SortOrder
 
@@ -18,6 +20,18 @@ Document: TypeAlias = dict[str, Any]
 NEWEST_VERSION = 3
 MAIN = "main"
 _GZIP_MAGIC = b"\x1f\x8b"
+_KINDS = {
+    "location": str,
+    "table-uuid": str,
+    "properties": dict,
+    "schemas": list,
+    "partition-specs": list,
+    "sort-orders": list,
+    "snapshots": list,
+    "snapshot-log": list,
+    "metadata-log": list,
+    "refs": dict,
+}
 _COUNTERS = {2: ("last-sequence-number",), 3: ("last-sequence-number", "next-row-id")}
 """Numbers that go up from commit to commit: an invented one would be given to two commits."""
 
@@ -97,6 +111,19 @@ class Metadata:
         return None if current in (None, -1) else int(current)
 
     @cached_property
+    def name_mapping(self) -> tuple[MappedName, ...] | None:
+        """What files without field ids mean by their names; None when the table does not say."""
+        text = self.properties.get("schema.name-mapping.default")
+        if text is None:
+            return None
+        try:
+            return tuple(_mapped_name(node) for node in json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise CorruptTable(
+                f"{self.location} has a schema.name-mapping.default that is damaged: {error!r}"
+            ) from error
+
+    @cached_property
     def last_sequence_number(self) -> int:
         return int(self.document.get("last-sequence-number", 0))
 
@@ -107,6 +134,11 @@ class Metadata:
     @cached_property
     def next_row_id(self) -> int:
         return int(self.document.get("next-row-id", 0))
+
+
+def parse_metadata(location: str, content: bytes) -> Metadata:
+    """The metadata in a file's bytes, gzip or not."""
+    return metadata_of(location, parse_document(location, content))
 
 
 def metadata_of(location: str, document: Mapping[str, Any]) -> Metadata:
@@ -131,12 +163,18 @@ def metadata_of(location: str, document: Mapping[str, Any]) -> Metadata:
     return metadata
 
 
+def summary_count(node: Mapping[str, Any], name: str) -> int | None:
+    """What the writer of a snapshot counted; what is no number was not counted."""
+    text = str((node.get("summary") or {}).get(name))
+    return int(text) if text.isdecimal() else None
+
+
 def parse_document(location: str, content: bytes) -> Document:
     """The JSON object in a file's bytes, gzip or not."""
     try:
         text = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
         document = json.loads(text)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise CorruptTable(f"{location} is not a readable metadata file: {error}") from error
     if not isinstance(document, dict):
         raise CorruptTable(f"{location} does not hold a JSON object; it is not a table's metadata")
@@ -156,12 +194,11 @@ def snapshot_row_count(node: Mapping[str, Any]) -> int | None:
 def _check_required_parts(metadata: Metadata) -> None:
     """Touch what every later step relies on, so that damage is met here and named."""
     try:
-        current, _, _ = metadata.schema, metadata.table_location, metadata.snapshots
-        specs = metadata.specs
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        _touch(metadata)
+    except (KeyError, TypeError, ValueError, AttributeError, LookupError, OverflowError) as error:
         raise CorruptTable(f"{metadata.location} lacks or garbles a required part: {error!r}") from error
-    if metadata.default_spec_id not in specs:
-        known = ", ".join(map(str, sorted(specs)))
+    if metadata.default_spec_id not in metadata.specs:
+        known = ", ".join(map(str, sorted(metadata.specs)))
         raise CorruptTable(
             f"{metadata.location} names default partition spec {metadata.default_spec_id}, it has specs "
             f"{known or 'none'}"
@@ -170,8 +207,25 @@ def _check_required_parts(metadata: Metadata) -> None:
         raise CorruptTable(
             f"{metadata.location} names current snapshot {metadata.current_snapshot_id} and does not have it"
         )
-    if not current.fields and metadata.current_snapshot_id is not None:
+    if not metadata.schema.fields and metadata.current_snapshot_id is not None:
         raise CorruptTable(f"{metadata.location} has a schema without columns")
+
+
+def _touch(metadata: Metadata) -> None:
+    """Any error means damage."""
+    for name, kind in _KINDS.items():
+        if not isinstance(metadata.document.get(name), kind | None):
+            raise CorruptTable(f"{metadata.location} lacks or garbles a required part: {name} is no {kind.__name__}")
+    for schema in (metadata.schema, *metadata.schemas.values()):
+        _ = schema.names_by_id
+    for spec in metadata.specs.values():
+        _ = sorted(part.name for part in spec.fields), hash(spec)
+    for node in metadata.snapshots.values():
+        _ = int(node["snapshot-id"]), int(node["timestamp-ms"]), dict(node.get("summary") or {}).items()
+    for logged in metadata.document.get("snapshot-log") or ():
+        _ = int(logged["snapshot-id"]), int(logged["timestamp-ms"])
+    _ = metadata.document["location"] + "", hash(metadata.sort_order), metadata.default_spec_id
+    _ = metadata.current_snapshot_id, metadata.last_sequence_number, metadata.last_updated_ms, metadata.next_row_id
 
 
 def _spec_from_json(spec_id: int, nodes: list[Mapping[str, Any]]) -> PartitionSpec:
@@ -179,7 +233,7 @@ def _spec_from_json(spec_id: int, nodes: list[Mapping[str, Any]]) -> PartitionSp
     fields = tuple(
         PartitionField(
             source_id=_source_id(node),
-            field_id=node.get("field-id", 1000 + index),
+            field_id=int(node.get("field-id", 1000 + index)),
             name=node["name"],
             transform=transform_from_json(node["transform"]),
         )
@@ -206,3 +260,9 @@ def _source_id(node: Mapping[str, Any]) -> int:
     if "source-id" in node:
         return int(node["source-id"])
     return int(node["source-ids"][0])
+
+
+def _mapped_name(node: Mapping[str, Any]) -> MappedName:
+    return MappedName(
+        frozenset(map(str, node["names"])), node.get("field-id"), tuple(map(_mapped_name, node.get("fields") or ()))
+    )

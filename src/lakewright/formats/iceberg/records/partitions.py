@@ -1,12 +1,13 @@
 """How does a partition tuple lie in an Avro record, and what do all tuples of a manifest have in common?"""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import isnan
 from typing import Any
 
+from lakewright.formats.iceberg.records.columns import Fields, Numbers, Texts
 from lakewright.model.partitioning import PartitionSpec, result_type
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import FieldSummary
@@ -40,11 +41,17 @@ class PartitionColumn:
     name: str
     decimal_scale: int | None
 
-    def value(self, record: Mapping[str, Any]) -> Value | None:
-        stored: Value | None = record.get(self.name)
-        if self.decimal_scale is None or not isinstance(stored, bytes):
-            return stored
-        return scaled(int.from_bytes(stored, "big", signed=True), self.decimal_scale)
+    def values(self, record: Fields, count: int) -> Sequence[Value | None]:
+        """Of all files of a manifest."""
+        column = record.columns.get(self.name)
+        if not isinstance(column, Numbers | Texts):
+            return [None] * count
+        return (
+            [self._value(stored) for stored in column.to_list()] if self.decimal_scale is not None else column.to_list()
+        )
+
+    def _value(self, stored: bytes | None) -> Value | None:
+        return None if stored is None else scaled(int.from_bytes(stored, "big", signed=True), self.decimal_scale or 0)
 
 
 def partition_columns(spec: PartitionSpec, record_schema: Mapping[str, Any]) -> tuple[PartitionColumn, ...]:

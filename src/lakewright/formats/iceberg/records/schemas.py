@@ -70,7 +70,10 @@ def manifest_entry_schema(format_version: int, schema: Schema, spec: PartitionSp
 def _data_file_schema(format_version: int, schema: Schema, spec: PartitionSpec) -> dict[str, Any]:
     content = [_required(134, "content", "int")] if format_version > 1 else []
     block_size = [_required(105, "block_size_in_bytes", "long")] if format_version == 1 else []
+    equality = [_optional(135, "equality_ids", _list(136, "int"))] if format_version > 1 else []
     row_ids = [_optional(142, "first_row_id", "long")] if format_version > 2 else []
+    referenced = [_optional(143, "referenced_data_file", "string")] if format_version > 1 else []
+    pieces = [(144, "content_offset"), (145, "content_size_in_bytes")] if format_version > 2 else []
     fields = [
         *content,
         _required(100, "file_path", "string"),
@@ -87,8 +90,11 @@ def _data_file_schema(format_version: int, schema: Schema, spec: PartitionSpec) 
         _optional(128, "upper_bounds", _int_map(129, 130, "bytes")),
         _optional(131, "key_metadata", "bytes"),
         _optional(132, "split_offsets", _list(133, "long")),
+        *equality,
         _optional(140, "sort_order_id", "int"),
         *row_ids,
+        *referenced,
+        *(_optional(field_id, name, "long") for field_id, name in pieces),
     ]
     return {"type": "record", "name": "r2", "fields": fields}
 

@@ -1,0 +1,1 @@
+"""Does planning decide rightly? Small tables, conditions and the answers, as text."""

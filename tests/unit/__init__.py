@@ -1,0 +1,1 @@
+"""Does this function hold at its edges?"""

@@ -1,0 +1,1 @@
+"""Do rows become files, value for value, with Arrow alone?"""

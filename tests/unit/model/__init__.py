@@ -1,0 +1,1 @@
+"""Do the words of the model mean what the specification says?"""

@@ -1,0 +1,1 @@
+"""Do the decisions that operations share hold at their edges?"""
