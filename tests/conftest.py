@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.object_store_server import object_store_server
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+__all__ = ["object_store_server"]
 HERE = Path(__file__).parent
 WHERE_SPARK_MAY_RUN = (HERE / "spark", HERE / "interop")
 SESSION_SETTINGS = {

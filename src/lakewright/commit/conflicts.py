@@ -35,9 +35,13 @@ def _append_conflict(changes: AppendFiles, snapshot: Snapshot) -> LakewrightErro
             f"schema {changes.schema_id}, under which the new files were written, was removed from {snapshot.location} "
             "while this operation ran; run it again"
         )
+    paths = snapshot.schema.paths_by_id
+    ids = {path: field_id for field_id, path in paths.items()}
     for field_id, child in snapshot.schema.by_id.items():
         before = written.by_id.get(field_id)
-        lacks_values = before is None and child.initial_default is None
+        parent = ids.get(paths[field_id][:-1])
+        is_below_new = parent is not None and parent not in written.by_id
+        lacks_values = before is None and child.initial_default is None and not is_below_new
         if child.required and (lacks_values or (before is not None and not before.required)):
             return CommitConflict(
                 f"column {snapshot.schema.names_by_id[field_id]} of {snapshot.location} became required while this operation "

@@ -241,7 +241,7 @@ def _as_os_errors(location: str) -> Iterator[None]:
     """The errors that every object store of ours raises."""
     try:
         yield
-    except NotFoundError as error:
+    except (NotFoundError, FileNotFoundError) as error:
         raise FileNotFoundError(f"{location} does not exist") from error
     except AlreadyExistsError:
         raise

@@ -12,7 +12,7 @@ from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.snapshot import Snapshot
 from lakewright.protocols import ObjectStore, TableFormat, TableSource
-from lakewright.testing.tables import TableBuilder
+from lakewright.testing.tables import TableBuilder, listed_files
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,7 @@ class Ground:
         return {file.location: file.record_count for file in found}
 
     def listed(self, table: TableFormat, version: int | None = None) -> list[DataFile]:
-        snapshot = table.snapshot(table.head(), version)
-        reader = table.reader(snapshot)
-        batches = [reader.files(task, self.store) for task in snapshot.tasks]
-        return [files.candidate(row).file for files in batches for row in range(len(files.columns))]
+        return listed_files(table.snapshot(table.head(), version), table, self.store)
 
     def objects(self, table: TableFormat) -> dict[str, bytes]:
         root = table.snapshot(table.head()).location

@@ -9,9 +9,10 @@ from lakewright.model.creation import NewTable
 from lakewright.model.files import DataFile, FileMetrics
 from lakewright.model.partitioning import PartitionField, PartitionKey, PartitionSpec, Transform
 from lakewright.model.schema import Schema
+from lakewright.model.snapshot import Snapshot
 from lakewright.model.sorting import SortOrder
 from lakewright.model.types import ColumnType, Field, Primitive, Value
-from lakewright.protocols import TableFormat, TableSource
+from lakewright.protocols import ObjectStore, TableFormat, TableSource
 
 _FIRST_PARTITION_FIELD_ID = 1000
 _BYTES_FOR_EACH_ROW = 100
@@ -88,3 +89,10 @@ class TableBuilder:
     def append_rows(self, table: TableFormat, *counts: int) -> int:
         """A version with one file for each count of rows."""
         return self.append(table, *(self.file(table, count) for count in counts))
+
+
+def listed_files(snapshot: Snapshot, table: TableFormat, store: ObjectStore) -> list[DataFile]:
+    """All live data files of a snapshot, whatever they hold."""
+    reader = table.reader(snapshot)
+    batches = [reader.files(task, store) for task in snapshot.tasks]
+    return [files.candidate(row).file for files in batches for row in range(len(files.columns))]

@@ -218,14 +218,16 @@ def test_an_update_that_is_not_known_is_refused() -> None:
 
 
 def test_the_log_of_metadata_files_is_bounded_and_tells_what_falls_out() -> None:
-    log = [{"metadata-file": f"v{number}", "timestamp-ms": number} for number in range(4)]
-    base = Metadata("v4", {"metadata-log": log, "last-updated-ms": 4})
-    document, dropped = with_metadata_log({"x": 1}, Metadata("v0", {"last-updated-ms": 0}), 3)
-    assert (document, dropped) == ({"x": 1, "metadata-log": [{"metadata-file": "v0", "timestamp-ms": 0}]}, ())
+    own = [f"{PLACE}/metadata/v{number}.metadata.json" for number in range(5)]
+    log = [{"metadata-file": name, "timestamp-ms": number} for number, name in enumerate(own[:4])]
+    first = Metadata(own[0], {"location": PLACE, "last-updated-ms": 0})
+    document, dropped = with_metadata_log({"x": 1}, first, 3)
+    assert (document, dropped) == ({"x": 1, "metadata-log": [{"metadata-file": own[0], "timestamp-ms": 0}]}, ())
+    base = Metadata(own[4], {"location": PLACE, "metadata-log": log, "last-updated-ms": 4})
     document, dropped = with_metadata_log(dict(base.document), base, 3)
-    assert ([item["metadata-file"] for item in document["metadata-log"]], dropped) == (["v2", "v3", "v4"], ("v0", "v1"))
+    assert ([item["metadata-file"] for item in document["metadata-log"]], dropped) == (own[2:], tuple(own[:2]))
     document, dropped = with_metadata_log(dict(base.document), base, 0)
-    assert ([item["metadata-file"] for item in document["metadata-log"]], len(dropped)) == (["v4"], 4)
+    assert ([item["metadata-file"] for item in document["metadata-log"]], len(dropped)) == (own[4:], 4)
 
 
 def test_metadata_lies_below_the_table_unless_a_property_says_where() -> None:

@@ -86,15 +86,17 @@ class PartitionedWriter:
         return tuple(file for partition in self._partitions.values() for file in partition.files)
 
     def abort(self) -> None:
-        """Leave nothing behind: neither finished files nor begun ones."""
+        """Leave nothing behind: neither finished files nor begun ones, nor one whose end was not answered."""
         self._spill.close()
         for partition in self._partitions.values():
+            locations = [file.location for file in partition.files]
             if partition.open_file is not None:
+                locations.append(partition.open_file.location)
                 with suppress(OSError):
                     partition.open_file.discard()
-            for file in partition.files:
+            for location in locations:
                 with suppress(OSError):
-                    self._store.delete(file.location)
+                    self._store.delete(location)
 
     def __enter__(self) -> "PartitionedWriter":
         return self
@@ -177,7 +179,7 @@ class _OpenFile:
     ) -> None:
         self.columns_with_stats = frozenset(stats)
         self._layout = layout
-        self._location = location
+        self.location = location
         self._measures = Measures(leaves_of(layout.schema.fields))
         self._footers: list[pq.FileMetaData] = []
         self._raw_bytes = 0
@@ -208,7 +210,7 @@ class _OpenFile:
         self._sink.close()
         footer = self._footers[0]
         return DataFile(
-            location=self._location,
+            location=self.location,
             partition=key,
             record_count=footer.num_rows,
             size_bytes=size,

@@ -32,6 +32,7 @@ from lakewright.formats.iceberg.write_properties import Properties, retry_settin
 from lakewright.model.changes import (
     AppendFiles,
     Changes,
+    Committed,
     Head,
     PublishOutcome,
     RetrySettings,
@@ -46,6 +47,8 @@ from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
 
 _LOG_ENTRIES_MAX = 100
+_LOOKS_MAX = 4
+_LOOK_WAIT_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -215,13 +218,14 @@ class IcebergSource:
         catalog = FolderCatalog(self.store) if "/" in name else self.catalog
         location = table.location or catalog.location_for(name)
         commit = self._creation(table, None if location is None else location.rstrip("/"))
-        outcome = catalog.swap(name, commit)
-        if isinstance(outcome, Unknown) and not self._was_made(catalog, name, commit):
+        outcome = self._created(catalog, name, commit)
+        if isinstance(outcome, Unknown):
             raise CommitUnknown(
                 f"whether table {name} was created is not known: {outcome.reason}; look before you retry"
             )
         if isinstance(outcome, Taken):
-            catalog.abandon(commit)
+            with suppress(OSError):
+                catalog.abandon(commit)
             raise InvalidRequest(f"table {name} exists already")
         return self._table(name, catalog)
 
@@ -244,10 +248,31 @@ class IcebergSource:
             describe=partial(new_document, table, location or "", table_uuid, self.clock.now_ms()),
         )
 
+    def _created(self, catalog: Catalog, name: str, commit: MetadataCommit) -> PublishOutcome:
+        """The first swap, done again while its answer is lost: twice is the same as once."""
+        outcome: PublishOutcome = Unknown("it was not tried")
+        for look in range(_LOOKS_MAX):
+            try:
+                outcome = catalog.swap(name, commit)
+            except LakewrightError as error:
+                if look == 0:
+                    with suppress(OSError, LakewrightError):
+                        catalog.abandon(commit)
+                    raise
+                outcome = Unknown(str(error))
+            except Exception as error:  # noqa: BLE001 -- whatever a catalog lets through, its answer is lost
+                outcome = Unknown(f"{type(error).__name__}: {error}")
+            if not isinstance(outcome, Unknown):
+                return outcome
+            if self._was_made(catalog, name, commit):
+                return Committed()
+            self.clock.sleep(_LOOK_WAIT_SECONDS * 2**look)
+        return outcome
+
     def _was_made(self, catalog: Catalog, name: str, commit: MetadataCommit) -> bool:
         try:
             return catalog.includes(commit, catalog.load(name))
-        except (LakewrightError, OSError):
+        except Exception:  # noqa: BLE001 -- a look that fails settles nothing, whatever it meets
             return False
 
 
@@ -257,9 +282,8 @@ def _next_document(metadata: Metadata, encoded: Encoded, now_ms: int) -> Documen
 
 
 def _obsolete(metadata: Metadata) -> tuple[str, ...]:
-    """What the log of the next metadata lets go of, as far as it lies where the table does."""
-    _, dropped = with_metadata_log(dict(metadata.document), metadata, _log_entries(metadata))
-    return tuple(location for location in dropped if location.startswith(f"{metadata.table_location}/"))
+    """What the log of the next metadata lets go of."""
+    return with_metadata_log(dict(metadata.document), metadata, _log_entries(metadata))[1]
 
 
 def _manifests(metadata: Metadata, node: Document, store: ObjectStore) -> tuple[Manifest, ...]:

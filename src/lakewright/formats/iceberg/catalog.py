@@ -8,9 +8,9 @@ next one first is to win.
 import re
 from dataclasses import dataclass
 
-from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
+from lakewright.errors import CommitConflict, CorruptTable, InvalidRequest, LakewrightError, Unsupported
 from lakewright.formats.iceberg.encode import metadata_folder
-from lakewright.formats.iceberg.records.metadata import Metadata, parse_document, render_metadata
+from lakewright.formats.iceberg.records.metadata import Metadata, parse_document, parse_metadata, render_metadata
 from lakewright.formats.iceberg.write_properties import Properties
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
@@ -18,6 +18,7 @@ from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 _NUMBERED = re.compile(r"v(\d+)(?:\.gz\.metadata\.json|\.metadata\.json|\.metadata\.json\.gz)")
 _METASTORE_FILE = re.compile(r"(\d+)-[^/]*\.metadata\.json(?:\.gz)?|\d+-[^/]*\.gz\.metadata\.json")
 _HINT = "version-hint.text"
+_DROP_ROUNDS_MAX = 10
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
 _CODECS = frozenset({"none", "gzip"})
 _ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
@@ -49,12 +50,26 @@ def read_newest(location: str, name: str, store: ObjectStore) -> NewestMetadata:
     return NewestMetadata(location, parse_document(location, content), store)
 
 
-def is_logged(location: str, content: bytes, newest: NewestMetadata) -> bool:
-    """Whether a metadata file that we may have written is the newest or one of those before it, and is ours: in a folder, a
-    winner's has the same name."""
-    log = Metadata(newest.location, newest.document).document.get("metadata-log") or ()
+def is_written(commit: MetadataCommit, location: str, content: bytes, newest: NewestMetadata) -> bool:
+    """Whether the file of a commit is the newest or one of those before it, and is ours: in a folder, a winner's has the same
+    name. A new table is known by its identity, since others may have committed to it already."""
+    metadata = Metadata(newest.location, newest.document)
+    if commit.base is None:
+        return metadata.table_uuid == table_uuid_in(commit)
+    log = metadata.document.get("metadata-log") or ()
     is_named = location in {newest.location, *(item["metadata-file"] for item in log)}
     return is_named and newest.store.read(location) == content
+
+
+def table_uuid_in(commit: MetadataCommit) -> str | None:
+    return Metadata("", commit.document).table_uuid
+
+
+def remove_obsolete(commit: MetadataCommit, new_location: str, store: ObjectStore) -> None:
+    """A log may name anything, even the file that was just written."""
+    for location in commit.obsolete:
+        if location != new_location:
+            store.delete(location)
 
 
 @dataclass(frozen=True)
@@ -94,10 +109,11 @@ class FolderCatalog:
         return "/".join([self.warehouse.rstrip("/"), *parts])
 
     def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
-        """A version has several names, and all must be free.
+        """A version has several names, and all must be free, right after the base, which must still be there.
 
         A name can also be free because later versions let go of the one that had it: what lies below a newer version was
-        not necessarily ever the newest, so its writer has to look.
+        not necessarily ever the newest, so its writer has to look. Or because the table was dropped, and perhaps made
+        again: that shows for certain only once the name is ours, and then what we wrote is withdrawn.
         """
         new_location, content = _placed(commit)
         folder, number = new_location.rpartition("/")[0], version_number(new_location)
@@ -107,45 +123,70 @@ class FolderCatalog:
                 "location and write.metadata.path"
             )
         try:
-            others = [f"{folder}/v{number}{ending}" for ending in _ENDINGS]
-            is_free = not any(self.store.exists(other) for other in others if other != new_location)
-            if not (is_free and self.store.put_if_absent(new_location, content)):
+            is_next = self._is_next(number, commit.base, self._versions(folder))
+            if not (is_next and self.store.put_if_absent(new_location, content)):
                 if not self._is_ours(new_location, content):
                     return Taken()
-            newest = max(self._versions(folder))
+            newest = max(self._versions(folder), default=number)
+            if newest > number:
+                return Unknown(f"{new_location} was written when there was a version {newest}")
+            if not self._is_same_table(commit):
+                self.store.delete(new_location)
+                return Taken()
         except OSError as error:
             return Unknown(str(error))
-        if newest > number:
-            return Unknown(f"{new_location} was written when there was a version {newest}")
         self._hint(folder, number)
         return Committed()
 
     def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
-        return is_logged(*_placed(commit), newest)
+        return is_written(commit, *_placed(commit), newest)
 
     def abandon(self, commit: MetadataCommit) -> None:
         """A lost swap wrote nothing: what has that name is the winner's."""
 
     def clean_up(self, commit: MetadataCommit) -> None:
-        for location in commit.obsolete:
-            self.store.delete(location)
+        remove_obsolete(commit, _placed(commit)[0], self.store)
 
     def drop(self, name: str) -> None:
-        """The metadata is what makes the folder a table; oldest first, so that no older version comes to light."""
+        """The metadata is what makes the folder a table; oldest first, so that no older version comes to light.
+
+        Until nothing is left: a writer may have been about to write the next version.
+        """
         folder = f"{self.location_for(name)}/metadata"
         versions = self._versions(folder)
         if not versions:
             raise self._nothing_there(self.location_for(name))
-        for number in sorted(versions):
-            for location in versions[number]:
-                self.store.delete(location)
-        self.store.delete(f"{folder}/{_HINT}")
+        for _ in range(_DROP_ROUNDS_MAX):
+            for number in sorted(versions):
+                for location in versions[number]:
+                    self.store.delete(location)
+            versions = self._versions(folder)
+            if not versions:
+                self.store.delete(f"{folder}/{_HINT}")
+                return
+        raise CommitConflict(f"others kept writing to {name} while it was dropped, so it is still there; run it again")
+
+    def _is_next(self, number: int, base: str | None, versions: dict[int, list[str]]) -> bool:
+        """Whether the base is the newest of these versions; without a base, whether there are none."""
+        if base is None:
+            return not versions
+        return max(versions, default=0) == number - 1 and base in versions[number - 1]
 
     def _is_ours(self, location: str, content: bytes) -> bool:
         try:
             return self.store.read(location) == content
         except FileNotFoundError:
             return False
+
+    def _is_same_table(self, commit: MetadataCommit) -> bool:
+        """Whether the base is there, and the table that it was."""
+        if commit.base is None:
+            return True
+        try:
+            there = parse_metadata(commit.base, self.store.read(commit.base))
+        except (FileNotFoundError, LakewrightError):
+            return False
+        return there.table_uuid == table_uuid_in(commit)
 
     def _versions(self, folder: str) -> dict[int, list[str]]:
         """The files of each version; more than one are a defect."""

@@ -164,14 +164,16 @@ def updates_to_create(table: NewTable, location: str | None, table_uuid: str) ->
 
 
 def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> tuple[Document, tuple[str, ...]]:
-    """The document with its predecessor in the log, and the metadata files that fall out of the log by that."""
+    """The document with its predecessor in the log, and the table's own metadata files that fall out of the log by that."""
     log = [
         *(document.get("metadata-log") or ()),
         {"metadata-file": base.location, "timestamp-ms": base.last_updated_ms},
     ]
     kept = log[-max(1, entries_max) :]
-    dropped = tuple(item["metadata-file"] for item in log[: len(log) - len(kept)])
-    return {**document, "metadata-log": kept}, dropped
+    still_named = {item["metadata-file"] for item in kept}
+    dropped = dict.fromkeys(item["metadata-file"] for item in log[: len(log) - len(kept)])
+    own = tuple(name for name in dropped if name not in still_named and _is_own_metadata(base, name))
+    return {**document, "metadata-log": kept}, own
 
 
 def new_document(table: NewTable, location: str, table_uuid: str, now_ms: int) -> Document:
@@ -220,6 +222,14 @@ def with_row_ids(manifests: Sequence[Manifest], next_row_id: int) -> tuple[Manif
 
 def metadata_folder(metadata: Metadata) -> str:
     return metadata.properties.get("write.metadata.path", f"{metadata.table_location}/metadata").rstrip("/")
+
+
+def _is_own_metadata(metadata: Metadata, location: str) -> bool:
+    """A log may name anything, and what it names is removed: only files named and placed as this table's metadata is."""
+    folder, _, name = location.rpartition("/")
+    is_placed = folder in (f"{metadata.table_location}/metadata", metadata_folder(metadata))
+    is_within = folder.startswith(f"{metadata.table_location}/") and ".." not in folder.split("/")
+    return is_placed and is_within and name.endswith((".metadata.json", ".metadata.json.gz"))
 
 
 def _added_manifest(

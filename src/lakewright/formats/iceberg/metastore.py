@@ -2,12 +2,14 @@
 
 pyiceberg's own commit cannot write version 3 and drops what its models do not know, so metadata files are written by us
 and only the pointer goes through pyiceberg. This is the one module that reaches into pyiceberg's private names:
-`_update_and_stage_table`, `_write_metadata`, `_load_file_io` and `_resolve_table_location` of its metastore catalogs, and
-`_create_table_row` of the SQL one. Tests run each of them on the supported version.
+`_update_and_stage_table`, `_write_metadata`, `_load_file_io` and `_resolve_table_location` of its metastore catalogs,
+`_write_metadata_no_exist_check` of the Glue one, and `_create_table_row` of the SQL one. Tests run each of them on the
+supported version.
 """
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,7 @@ from pyiceberg.exceptions import (
     NoSuchTableError,
     RESTError,
     TableAlreadyExistsError,
+    ValidationError,
 )
 from pyiceberg.table import StagedTable
 from pyiceberg.table.metadata import TableMetadataUtil
@@ -30,7 +33,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from lakewright.errors import InvalidRequest, LakewrightError, Unsupported
-from lakewright.formats.iceberg.catalog import MetadataFile, is_logged, read_newest
+from lakewright.formats.iceberg.catalog import MetadataFile, is_written, read_newest, remove_obsolete
+from lakewright.formats.iceberg.records.metadata import parse_metadata, render_metadata
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.model.schema import nearest
 from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
@@ -90,7 +94,7 @@ class MetastoreTables:
                 swapped = self._swap_sql(self.catalog, name, commit.base, new_location)
             else:
                 swapped = swap_staged(self._metastore(), name, commit.base, new_location, content)
-        except (_MovedOn, CommitFailedException, TableAlreadyExistsError, IntegrityError):
+        except (_MovedOn, CommitFailedException, NoSuchTableError, TableAlreadyExistsError, IntegrityError):
             swapped = False
         except LakewrightError:
             raise
@@ -101,14 +105,13 @@ class MetastoreTables:
         return Committed() if self._location(name) == new_location else Taken()
 
     def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
-        return is_logged(*_placed(commit), newest)
+        return is_written(commit, *_placed(commit), newest)
 
     def abandon(self, commit: MetadataCommit) -> None:
         self.store.delete(_placed(commit)[0])
 
     def clean_up(self, commit: MetadataCommit) -> None:
-        for location in commit.obsolete:
-            self.store.delete(location)
+        remove_obsolete(commit, _placed(commit)[0], self.store)
 
     def drop(self, name: str) -> None:
         """The catalog forgets the table; its files stay."""
@@ -134,6 +137,8 @@ class MetastoreTables:
             return self.catalog.load_table((*namespace, table)).metadata_location
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
+        except ValidationError as error:
+            raise _beyond_pyiceberg(self.catalog, name, error) from error
 
     def _swap_sql(self, catalog: SqlCatalog, name: str, base: str | None, new_location: str) -> bool:
         namespace, table = split_name(name)
@@ -160,7 +165,7 @@ class MetastoreTables:
         for depth in range(1, len(namespace) + 1):
             try:
                 self.catalog.create_namespace(namespace[:depth])
-            except NamespaceAlreadyExistsError:
+            except (NamespaceAlreadyExistsError, IntegrityError):
                 continue
 
     def _namespaces(self, parent: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -172,25 +177,27 @@ class MetastoreTables:
 def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_location: str, content: bytes) -> bool:
     """Let a metastore catalog commit metadata that is already written, with its own locks and its own columns.
 
-    `commit_table` of these catalogs asks `_update_and_stage_table` for the new metadata and `_write_metadata` to write it;
-    on this one catalog object both answer with ours for the length of the call.
+    `commit_table` of these catalogs asks `_update_and_stage_table` for the new metadata and one of the others to write it;
+    a copy of the catalog answers with ours, so that threads can share the catalog itself.
     """
     namespace, table = split_name(name)
-    metadata = TableMetadataUtil.parse_raw(content.decode())
+    metadata = parse_metadata(new_location, content)
+    try:
+        theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
+    except ValidationError as error:
+        raise _beyond_pyiceberg(catalog, name, error) from error
     io = catalog._load_file_io(dict(metadata.properties), new_location)
-    staged = StagedTable((*namespace, table), metadata, new_location, io, catalog)
+    staged = StagedTable((*namespace, table), theirs, new_location, io, catalog)
 
     def stage(current: Any, *_: Any) -> StagedTable:
         if (None if current is None else current.metadata_location) != base:
             raise _MovedOn
         return staged
 
-    replaced: Any = catalog
-    replaced._update_and_stage_table, replaced._write_metadata = stage, lambda *_, **__: None
-    try:
-        catalog.commit_table(staged, (), ())
-    finally:
-        del replaced._update_and_stage_table, replaced._write_metadata
+    ours: Any = copy(catalog)
+    ours._update_and_stage_table = stage
+    ours._write_metadata = ours._write_metadata_no_exist_check = lambda *_, **__: None
+    ours.commit_table(staged, (), ())
     return True
 
 
@@ -200,6 +207,13 @@ def _placed(commit: MetadataCommit) -> tuple[str, bytes]:
     digits = _NUMBER.match((commit.base or "").rpartition("/")[2])
     number = int(digits[1]) + 1 if digits else 0
     return f"{file.folder}/{number:05d}-{commit.unique}{file.ending}", file.content
+
+
+def _beyond_pyiceberg(catalog: PyIcebergCatalog, name: str, error: ValidationError) -> Unsupported:
+    return Unsupported(
+        f"table {name} cannot go through catalog {catalog.name}: pyiceberg, which speaks to it, does not understand the "
+        f"table's metadata: {error}"
+    )
 
 
 def split_name(name: str) -> tuple[tuple[str, ...], str]:

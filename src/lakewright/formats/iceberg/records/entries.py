@@ -210,7 +210,10 @@ class ManifestEntries:
     def _partitions(self) -> tuple[Sequence[Value | None], ...]:
         record = self._member(102)
         assert isinstance(record, Fields)
-        columns = partition_columns(self._spec, self._decoded.partition_schema)
+        try:
+            columns = partition_columns(self._spec, self._decoded.partition_schema)
+        except CorruptTable as error:
+            raise CorruptTable(f"manifest {self.manifest.location} is damaged: {error}") from error
         return tuple(column.values(record, len(self)) for column in columns)
 
     @cached_property

@@ -35,6 +35,10 @@ _KINDS = {
 _COUNTERS = {2: ("last-sequence-number",), 3: ("last-sequence-number", "next-row-id")}
 """Numbers that go up from commit to commit: an invented one would be given to two commits."""
 
+_LISTS = ("schemas", "partition-specs", "sort-orders", "snapshots", "snapshot-log", "metadata-log")
+_SHAPES: Mapping[str, type] = {**dict.fromkeys(_LISTS, list), "properties": dict, "refs": dict}
+_JSON_NAMES: Mapping[type, str] = {list: "array", dict: "object"}
+
 
 @dataclass(frozen=True)
 class Metadata:
@@ -144,7 +148,7 @@ def parse_metadata(location: str, content: bytes) -> Metadata:
 def metadata_of(location: str, document: Mapping[str, Any]) -> Metadata:
     """A document with views on it; refused by name if it is damaged or from a future we do not know."""
     version = document.get("format-version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise CorruptTable(f"{location} has format-version {version!r}; it is not the metadata of an Iceberg table")
     if version > NEWEST_VERSION:
         raise Unsupported(
@@ -158,6 +162,9 @@ def metadata_of(location: str, document: Mapping[str, Any]) -> Metadata:
                 f"{location} has {name} {document.get(name)!r}; format version {version} requires a number there, "
                 "so the metadata is damaged"
             )
+    for name, kind in _SHAPES.items():
+        if not isinstance(document.get(name), kind | None):
+            raise CorruptTable(f"{location} lacks or garbles a required part: {name} is no JSON {_JSON_NAMES[kind]}")
     metadata = Metadata(location, document)
     _check_required_parts(metadata)
     return metadata

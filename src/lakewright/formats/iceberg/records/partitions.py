@@ -7,6 +7,7 @@ from decimal import Decimal
 from math import isnan
 from typing import Any
 
+from lakewright.errors import CorruptTable
 from lakewright.formats.iceberg.records.columns import Fields, Numbers, Texts
 from lakewright.model.partitioning import PartitionSpec, result_type
 from lakewright.model.schema import Schema
@@ -55,12 +56,21 @@ class PartitionColumn:
 
 
 def partition_columns(spec: PartitionSpec, record_schema: Mapping[str, Any]) -> tuple[PartitionColumn, ...]:
-    """In the order of the spec's fields; a field that the writer left out is always NULL."""
+    """In the order of the spec's fields: by id, or by name where an early writer gave no ids.
+
+    Refused when a field is not there: its values are not known, which is not the same as NULL.
+    """
     by_id = {field.get("field-id"): field for field in record_schema["fields"]}
-    return tuple(
-        PartitionColumn(field["name"], _decimal_scale(field["type"])) if field else PartitionColumn("", None)
-        for field in (by_id.get(part.field_id) for part in spec.fields)
-    )
+    by_name = {field["name"]: field for field in record_schema["fields"] if "field-id" not in field}
+    columns = []
+    for part in spec.fields:
+        found = by_id.get(part.field_id) or by_name.get(avro_name(part.name))
+        if found is None:
+            raise CorruptTable(
+                f"partition field {part.name} of spec {spec.spec_id} is not in the partitions of its entries"
+            )
+        columns.append(PartitionColumn(found["name"], _decimal_scale(found["type"])))
+    return tuple(columns)
 
 
 def partition_to_record(spec: PartitionSpec, schema: Schema, values: tuple[Value | None, ...]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Do longer interleavings, faults and lost answers leave the table right?"""

@@ -1,0 +1,1 @@
+"""Is a prepared change published, or refused, for the right reasons?"""

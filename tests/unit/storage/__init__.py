@@ -1,0 +1,1 @@
+"""Do stores keep what `ObjectStore` promises?"""
