@@ -4,6 +4,7 @@ import inspect
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from pyiceberg.catalog import MetastoreCatalog
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 
-from lakewright.errors import InvalidRequest
+from lakewright.errors import InvalidRequest, Unsupported
 from lakewright.formats.iceberg.adapter import IcebergSource
 from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog, split_name
 from lakewright.model.changes import AppendFiles, Committed, Taken, UpgradeFormat
@@ -180,6 +181,18 @@ class TestGlue:
         builder.append_rows(table, 2)
         newest = json.loads(tables.store.read(tables.load("bytes.orders").metadata_location))
         assert newest["not-in-any-specification"] == {"kept": True}
+
+    def test_metadata_that_pyiceberg_does_not_understand_is_refused_and_nothing_is_swapped(self, glue: Opened) -> None:
+        source = source_of(glue())
+        table = TableBuilder(source).create("odd.orders")
+        staged = table.stage(table.head(), UpgradeFormat(3))
+        content = json.dumps({**json.loads(staged.content), "refs": {"main": {}}}).encode()
+        with pytest.raises(Unsupported, match=r"odd\.orders cannot go through catalog a glue: pyiceberg"):
+            table.publish(replace(staged, content=content))
+        assert table.head().metadata.format_version == 2
+        source.store.write(table.head().token, content)
+        with pytest.raises(Unsupported, match=r"odd\.orders cannot go through catalog a glue: pyiceberg"):
+            table.head()
 
     def test_the_second_of_two_on_one_base_is_taken_and_the_first_said_again_is_committed(self, glue: Opened) -> None:
         source = source_of(glue())

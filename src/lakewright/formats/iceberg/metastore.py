@@ -22,6 +22,7 @@ from pyiceberg.exceptions import (
     NoSuchNamespaceError,
     NoSuchTableError,
     TableAlreadyExistsError,
+    ValidationError,
 )
 from pyiceberg.table import StagedTable
 from pyiceberg.table.metadata import TableMetadataUtil
@@ -131,6 +132,8 @@ class MetastoreTables:
             return self.catalog.load_table((*namespace, table)).metadata_location
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
+        except ValidationError as error:
+            raise _beyond_pyiceberg(self.catalog, name, error) from error
 
     def _swap_sql(self, catalog: SqlCatalog, name: str, base: str | None, new_location: str) -> bool:
         namespace, table = split_name(name)
@@ -174,7 +177,10 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
     """
     namespace, table = split_name(name)
     metadata = parse_metadata(new_location, content)
-    theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
+    try:
+        theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
+    except ValidationError as error:
+        raise _beyond_pyiceberg(catalog, name, error) from error
     io = catalog._load_file_io(dict(metadata.properties), new_location)
     staged = StagedTable((*namespace, table), theirs, new_location, io, catalog)
 
@@ -188,6 +194,13 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
     ours._write_metadata = ours._write_metadata_no_exist_check = lambda *_, **__: None
     ours.commit_table(staged, (), ())
     return True
+
+
+def _beyond_pyiceberg(catalog: PyIcebergCatalog, name: str, error: ValidationError) -> Unsupported:
+    return Unsupported(
+        f"table {name} cannot go through catalog {catalog.name}: pyiceberg, which speaks to it, does not understand the "
+        f"table's metadata: {error}"
+    )
 
 
 def split_name(name: str) -> tuple[tuple[str, ...], str]:
