@@ -22,6 +22,7 @@ SESSION_SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
+    "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
@@ -36,16 +37,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
-    """The one session of the run; begun by the first test that asks for it."""
+    """The one session of the run; begun by the first test that asks for it.
+
+    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:<master>`, or a master to connect to.
+    """
     from pyspark.sql import SparkSession  # only here, so that the fast tests start fast
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("lakewright tests")
-    warehouse = tmp_path_factory.mktemp("spark-warehouse")
-    for key, value in {**SESSION_SETTINGS, "spark.sql.warehouse.dir": str(warehouse)}.items():
+    kind, _, connected = os.environ.get("LAKEWRIGHT_TEST_SESSION", "local[2]").partition(":")
+    builder = SparkSession.builder.remote(connected) if kind == "connect" else SparkSession.builder.master(kind)
+    for_this_run = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse"))}
+    if kind == "connect":
+        for_this_run["spark.sql.timeType.enabled"] = "true"  # without it, Connect sends nobody a TIME
+    for key, value in {**SESSION_SETTINGS, **for_this_run}.items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session = builder.appName("lakewright tests").getOrCreate()
     yield session
     session.stop()
 

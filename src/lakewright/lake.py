@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lakewright.errors import InvalidRequest
+from lakewright.errors import CommitUnknown, InvalidRequest, LakewrightError
 from lakewright.model.types import Field
 from lakewright.operations import create_table
 from lakewright.planning.ddl import parse_columns
@@ -92,7 +93,10 @@ class Lake:
         format_version: int = 2,
         location: str | None = None,
     ) -> Table:
-        """Make a table of the rows' own columns and append them; the table is dropped again if that fails."""
+        """Make a table of the rows' own columns and append them.
+
+        The table is dropped again if that certainly failed and nobody else has written to it since.
+        """
         table = self.create_table(
             name,
             rows,
@@ -104,8 +108,12 @@ class Lake:
         )
         try:
             table.append(rows)
+        except CommitUnknown:
+            raise
         except BaseException:
-            self.drop_table(name)
+            with suppress(OSError, LakewrightError):
+                if not table.history():
+                    self.drop_table(name)
             raise
         return table
 

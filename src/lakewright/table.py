@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakewright.commit.loop import publish_until_settled
@@ -110,7 +110,7 @@ class Table:
         snapshot = self._snapshot(head)
         current = "empty" if snapshot.version is None else f"version {snapshot.version}"
         totals = [
-            f"{snapshot.totals['rows']:,} rows" if "rows" in snapshot.totals else "rows not counted",
+            counted(snapshot.totals["rows"], "row") if "rows" in snapshot.totals else "rows not counted",
             counted(snapshot.totals["files"], "file") if "files" in snapshot.totals else "files not counted",
             readable_bytes(snapshot.totals["bytes"]) if "bytes" in snapshot.totals else "bytes not counted",
         ]
@@ -183,5 +183,14 @@ def _version_at(history: tuple[HistoryEntry, ...], timestamp_ms: int, name: str)
     if not history:
         raise InvalidRequest(f"table {name} has no versions yet")
     raise InvalidRequest(
-        f"table {name} has no version from {timestamp_ms} or before; its oldest is from {history[0].timestamp_ms}"
+        f"table {name} has no version from {_moment(timestamp_ms)} or before; its oldest is from "
+        f"{_moment(history[0].timestamp_ms)}"
     )
+
+
+def _moment(timestamp_ms: int) -> str:
+    """For people, and exactly what at() takes."""
+    try:
+        return datetime.fromtimestamp(timestamp_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return f"{timestamp_ms} ms"

@@ -15,6 +15,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import LongType, NestedField, StringType
 
+from lakewright.model.partitioning import PartitionSpec as OurSpec
 from lakewright.system_clock import SystemClock
 from tests.catalogs.rest_server import RestServer
 from tests.catalogs.writers import NAME, Writer, rows
@@ -129,6 +130,15 @@ def test_we_read_and_append_to_what_duckdb_made(server: RestServer, duck: Duck, 
     duck.run(f"INSERT INTO lake.{NAME} VALUES (5, 'EU')")
     assert writer.ids_in() == duck.ids() == [1, 2, 3, 4, 5]
     assert server.metadata(NAME)["format-version"] == format_version
+
+
+@pytest.mark.parametrize("format_version", [2, 3])
+def test_rows_that_duckdb_deleted_are_gone_for_us(server: RestServer, duck: Duck, format_version: int) -> None:
+    writer = Writer(server)
+    writer.create(spec=OurSpec(0, ()), format_version=format_version).append(rows(1, 2, 3, 4))
+    duck.run(f"DELETE FROM lake.{NAME} WHERE id IN (2, 3)")
+    writer.table().append(rows(5))
+    assert writer.ids_in() == duck.ids() == [1, 4, 5]
 
 
 def test_an_upgrade_of_ours_is_one_for_everybody(server: RestServer, duck: Duck) -> None:

@@ -51,8 +51,9 @@ class Writer:
         *,
         format_version: int = 2,
         location: str | None = None,
+        spec: PartitionSpec = BY_REGION,
     ) -> Table:
-        self.source.create(name, NewTable(COLUMNS, BY_REGION, SortOrder(), format_version, properties, location))
+        self.source.create(name, NewTable(COLUMNS, spec, SortOrder(), format_version, properties, location))
         return self.table(name)
 
     def ids_in(self, name: str = NAME) -> list[int]:

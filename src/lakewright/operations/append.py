@@ -38,8 +38,7 @@ def prepare(
     request: Append, head: Head, snapshot: Snapshot, table: TableFormat, engine: Engine, write_id: str
 ) -> PreparedAppend:
     """Write the rows into files that no version of the table has yet."""
-    if "operation" in request.summary:
-        raise InvalidRequest("the summary of a version names its operation already; use another key")
+    _check_summary(request.summary)
     refuse_unknown_transforms(snapshot)
     layout = table.layout(snapshot, write_id)
     columns = assign_by_name(
@@ -50,6 +49,14 @@ def prepare(
         return PreparedAppend(None, files, layout)
     changes = AppendFiles(files, snapshot.schema.schema_id, request.summary)
     return PreparedAppend(PendingCommit(head, changes, tuple(file.location for file in files)), files, layout)
+
+
+def _check_summary(summary: Mapping[str, object]) -> None:
+    if "operation" in summary:
+        raise InvalidRequest("the summary of a version names its operation already; use another key")
+    for key, value in summary.items():
+        if not isinstance(value, str):
+            raise InvalidRequest(f"summary entry {key} is {value!r}; the values of a summary are texts")
 
 
 def refuse_unknown_transforms(snapshot: Snapshot) -> None:

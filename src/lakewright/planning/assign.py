@@ -44,35 +44,52 @@ _TO_TEXT = frozenset(
 
 def assign_by_name(incoming: StructType, schema: Schema, *, case_sensitive: bool) -> tuple[ColumnAssignment, ...]:
     """For each column of the table where its value comes from; extra, missing and narrowing columns are refused."""
-    by_name: dict[str, list[Field]] = {}
-    for child in incoming.fields:
-        by_name.setdefault(_key(child.name, case_sensitive), []).append(child)
-    known = {_key(child.name, case_sensitive) for child in schema.fields}
-    for key, found in by_name.items():
-        if key not in known:
-            names = [child.name for child in schema.fields]
+    sources = _sources(incoming.fields, schema.fields, "", case_sensitive)
+    return tuple(_assignment(target, sources.get(target.name), case_sensitive) for target in schema.fields)
+
+
+def _sources(given: tuple[Field, ...], wanted: tuple[Field, ...], above: str, case_sensitive: bool) -> dict[str, Field]:
+    """The given field for each wanted one, by its name; one that nobody wants, or that may be meant for two, is refused."""
+    kind = "member" if above else "column"
+    wanted_by_name = _by_name(wanted, case_sensitive)
+    sources: dict[str, Field] = {}
+    for key, found in _by_name(given, case_sensitive).items():
+        targets = wanted_by_name.get(key, [])
+        if not targets:
+            names = nearest(found[0].name, [child.name for child in wanted])
+            raise InvalidRequest(f"incoming {kind} {above}{found[0].name} is not in the table; {names}")
+        if len(found) > 1:
+            names = ", ".join(child.name for child in found)
+            raise InvalidRequest(f"{kind} {above}{targets[0].name} is ambiguous: the incoming rows have {names}")
+        if len(targets) > 1:
+            names = ", ".join(child.name for child in targets)
             raise InvalidRequest(
-                f"incoming column {found[0].name} is not in the table; {nearest(found[0].name, names)}"
+                f"incoming {kind} {above}{found[0].name} is ambiguous: the table has {names}; set spark.sql.caseSensitive"
             )
-    return tuple(
-        _assignment(target, by_name.get(_key(target.name, case_sensitive), []), case_sensitive)
-        for target in schema.fields
-    )
+        sources[targets[0].name] = found[0]
+    return sources
 
 
-def _assignment(target: Field, found: list[Field], case_sensitive: bool) -> ColumnAssignment:
-    if len(found) > 1:
-        names = ", ".join(child.name for child in found)
-        raise InvalidRequest(f"column {target.name} is ambiguous: the incoming rows have {names}")
-    if not found:
-        if target.required and target.write_default is None:
-            raise InvalidRequest(f"column {target.name} is required, and the incoming rows do not have it")
+def _by_name(fields: tuple[Field, ...], case_sensitive: bool) -> dict[str, list[Field]]:
+    found: dict[str, list[Field]] = {}
+    for child in fields:
+        found.setdefault(child.name if case_sensitive else child.name.lower(), []).append(child)
+    return found
+
+
+def _assignment(target: Field, source: Field | None, case_sensitive: bool) -> ColumnAssignment:
+    if source is None:
+        _check_may_be_missing(target, target.name)
         return Filled(target, target.write_default)
-    source = found[0]
     engine_cast = needs_engine_cast(source.type, target.type)
     if not engine_cast:
         _check_storable(source.type, target, target.name, case_sensitive)
     return FromColumn(target, source.name, engine_cast)
+
+
+def _check_may_be_missing(target: Field, name: str) -> None:
+    if target.required and target.write_default is None:
+        raise InvalidRequest(f"column {name} is required, and the incoming rows do not have it")
 
 
 def needs_engine_cast(source: ColumnType, target: ColumnType) -> bool:
@@ -85,7 +102,7 @@ def needs_engine_cast(source: ColumnType, target: ColumnType) -> bool:
 def _check_storable(source: ColumnType, target: Field, name: str, case_sensitive: bool) -> None:
     match source, target.type:
         case StructType(given), StructType(wanted):
-            _check_members(given, wanted, name)
+            _check_members(given, wanted, name, case_sensitive)
         case ListType(given_element), ListType(wanted_element):
             _check_storable(given_element.type, wanted_element, f"{name}.element", case_sensitive)
         case MapType(given_key, given_value), MapType(wanted_key, wanted_value):
@@ -99,21 +116,14 @@ def _check_storable(source: ColumnType, target: Field, name: str, case_sensitive
             return
 
 
-def _check_members(given: tuple[Field, ...], wanted: tuple[Field, ...], name: str) -> None:
-    """Members go by their exact names, whatever their order."""
-    given_by_name = {child.name: child for child in given}
-    for child in given:
-        if child.name not in {member.name for member in wanted}:
-            names = [member.name for member in wanted]
-            raise InvalidRequest(
-                f"incoming member {name}.{child.name} is not in the table; {nearest(child.name, names)}"
-            )
+def _check_members(given: tuple[Field, ...], wanted: tuple[Field, ...], name: str, case_sensitive: bool) -> None:
+    sources = _sources(given, wanted, f"{name}.", case_sensitive)
     for member in wanted:
-        found = given_by_name.get(member.name)
-        if found is not None:
-            _check_storable(found.type, member, f"{name}.{member.name}", True)
-        elif member.required:
-            raise InvalidRequest(f"column {name}.{member.name} is required, and the incoming rows do not have it")
+        source = sources.get(member.name)
+        if source is None:
+            _check_may_be_missing(member, f"{name}.{member.name}")
+        else:
+            _check_storable(source.type, member, f"{name}.{member.name}", case_sensitive)
 
 
 def is_storable(source: ColumnType, target: ColumnType) -> bool:
@@ -135,7 +145,3 @@ def is_storable(source: ColumnType, target: ColumnType) -> bool:
             return True
         case _:
             return False
-
-
-def _key(name: str, case_sensitive: bool) -> str:
-    return name if case_sensitive else name.lower()

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from lakewright.errors import Unsupported
 from lakewright.protocols import Clock, Credentials, CredentialSource, ObjectStore, StoredObject
-from lakewright.storage.local import LocalStore, is_local
+from lakewright.storage.local import LocalStore, is_local, local_path
 from lakewright.storage.objects import REMOTE_SCHEMES, RemoteObjects
 from lakewright.storage.vended import Vended
 
@@ -17,6 +17,7 @@ class Storage:
 
     `moved` maps prefixes of recorded locations to where the objects lie now, longest first. Only the way to the bytes
     changes: recorded locations stay as they are everywhere else, so that records which name the same file still agree.
+    A prefix on this machine may be spelled with `file:` or without, whichever way the records do it.
     """
 
     settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -26,7 +27,7 @@ class Storage:
 
     @classmethod
     def of(cls, settings: Mapping[str, str], moved: Mapping[str, str]) -> "Storage":
-        pairs = ((old.rstrip("/"), new.rstrip("/")) for old, new in moved.items())
+        pairs = ((_plain(old).rstrip("/"), new.rstrip("/")) for old, new in moved.items())
         return cls(tuple(sorted(settings.items())), tuple(sorted(pairs, key=lambda pair: -len(pair[0]))))
 
     def vending(self, credentials: tuple[Credentials, ...], source: CredentialSource, clock: Clock) -> "Storage":
@@ -61,9 +62,12 @@ class Storage:
 
     def actual(self, location: str) -> str:
         """Where the bytes of a recorded location lie."""
+        if not self.moved:
+            return location
+        plain = _plain(location)
         for old, new in self.moved:
-            if location == old or location.startswith(f"{old}/"):
-                return new + location[len(old) :]
+            if plain == old or plain.startswith(f"{old}/"):
+                return new + plain[len(old) :]
         return location
 
     def _at(self, location: str) -> ObjectStore:
@@ -77,3 +81,7 @@ class Storage:
             )
         known = ", ".join(sorted(REMOTE_SCHEMES))
         raise Unsupported(f"location {location} has scheme {scheme}; supported are local files, {known}")
+
+
+def _plain(location: str) -> str:
+    return local_path(location) if is_local(location) else location

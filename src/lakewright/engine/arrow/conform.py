@@ -110,15 +110,23 @@ def _uuid(array: pa.Array, name: str) -> pa.Array:
 
 
 def _struct(array: pa.Array, fields: tuple[Field, ...], name: str) -> pa.Array:
-    """Members by name, whatever their order; a member that is not there is NULL."""
-    names = [array.type.field(index).name for index in range(array.type.num_fields)]
+    """Members by name, whatever their order; a member that is not there gets its default, or NULL."""
+    positions = _positions([array.type.field(index).name for index in range(array.type.num_fields)], fields)
     members = [
-        conform(pc.struct_field(array, [names.index(child.name)]), child.type, f"{name}.{child.name}")
-        if child.name in names
-        else pa.nulls(len(array), arrow_type(child.type))
+        conform(pc.struct_field(array, [positions[child.name]]), child.type, f"{name}.{child.name}")
+        if child.name in positions
+        else constant(child.type, child.write_default, len(array))
         for child in fields
     ]
     return struct_of(array, members, list(arrow_type(StructType(fields))))
+
+
+def _positions(names: list[str], fields: tuple[Field, ...]) -> dict[str, int]:
+    """Where each member lies. What may be meant for two was refused before: a name that is nobody's exact one is that of
+    the member which differs from it in case only."""
+    wanted = {child.name for child in fields}
+    folded = {name.lower(): name for name in wanted if name not in names}
+    return {name if name in wanted else folded[name.lower()]: index for index, name in enumerate(names)}
 
 
 def _check_required(child: Field, arrays: Iterable[pa.Array], name: str) -> None:

@@ -13,7 +13,7 @@ from lakewright.engine.arrow.write import PartitionedWriter
 from lakewright.model.assignment import ColumnAssignment
 from lakewright.model.columns import rows_where
 from lakewright.model.files import DataFile, DeleteFile
-from lakewright.model.layout import WriteLayout
+from lakewright.model.layout import Distribution, WriteLayout
 from lakewright.model.scan import Candidate, Planned
 from lakewright.model.snapshot import PlanningTask, Snapshot
 from lakewright.protocols import FilePruner, ObjectStore, TaskReader
@@ -67,6 +67,8 @@ def write_on_threads(
     if conformed.num_rows == 0:
         return ()
     threads = min(os.cpu_count() or 1, max(1, conformed.nbytes // _THREAD_ROWS_BYTES_MIN))
+    if layout.distribution is not Distribution.NONE and not layout.spec.is_unpartitioned:
+        threads = 1  # the table asks that a partition be written by one writer
     if threads == 1:
         return _write(conformed, layout, store, 0)
     size = -(-conformed.num_rows // threads)

@@ -34,6 +34,8 @@ def struct_of(array: pa.Array, members: list[pa.Array], fields: list[pa.Field]) 
     """A struct with other members, NULL where the given one is."""
     if not fields:
         return pa.array([{} if valid else None for valid in array.is_valid().to_pylist()], pa.struct([]))
+    if array.null_count:
+        members = [_filled(member, field, array) for member, field in zip(members, fields, strict=True)]
     return pa.StructArray.from_arrays(members, fields=fields, mask=array.is_null())
 
 
@@ -44,6 +46,15 @@ def plain(array: pa.Array) -> pa.Array:
     if pa.types.is_run_end_encoded(array.type):
         return plain(pc.run_end_decode(array))
     return array
+
+
+def _filled(member: pa.Array, field: pa.Field, struct: pa.Array) -> pa.Array:
+    """A required member has some value below a NULL struct, which nobody sees: files have no place for a NULL there."""
+    if field.nullable or not member.null_count:
+        return member
+    unseen = pa.array([None], pa.struct([field])).field(0)
+    rows = np.where(struct.is_valid().to_numpy(zero_copy_only=False), np.arange(len(member)), len(member))
+    return pa.concat_arrays([member, unseen.cast(member.type)]).take(pa.array(rows))
 
 
 def _trimmed(array: pa.MapArray) -> pa.MapArray:

@@ -31,9 +31,9 @@ from lakewright.model.transforms import apply_transform, hashed_bytes, units_per
 from lakewright.model.types import FLOATING, TIMESTAMPS, ColumnType, DecimalType, Primitive, Value
 from lakewright.model.values import scaled, unscaled
 
-_DECIMAL_PRECISION_MAX = 38
 _CODES_MAX = 1 << 62
 _LOW_BITS = np.uint32(0x7FFFFFFF)
+_WIDE_DIGITS = 76
 
 
 def split_by_partition(rows: pa.Table, schema: Schema, spec: PartitionSpec) -> Iterator[tuple[PartitionKey, pa.Table]]:
@@ -166,10 +166,12 @@ def _by_distinct_value(transform: Bucket | Truncate, source: ColumnType, column:
         ]
         return pa.array(hashes, pa.int32()).take(encoded.indices)
     truncated = [apply_transform(transform, source, value) for value in values]
-    wanted = encoded.dictionary.type
-    if isinstance(source, DecimalType):  # downwards there may be a digit more than the column has
-        wanted = pa.decimal128(_DECIMAL_PRECISION_MAX, source.scale)
-    return pa.array(truncated, wanted).take(encoded.indices)
+    return pa.array(truncated, _truncated_type(encoded.dictionary.type)).take(encoded.indices)
+
+
+def _truncated_type(source: pa.DataType) -> pa.DataType:
+    """Truncation goes downwards, so the least decimals of a type need a digit more."""
+    return pa.decimal256(_WIDE_DIGITS, source.scale) if pa.types.is_decimal(source) else source
 
 
 def _as_stored(column: pa.Array) -> pa.Array:

@@ -118,7 +118,10 @@ class PartitionedWriter:
     def _flush(self, partition: "_Partition") -> None:
         if not partition.held:
             return
-        rows = pa.concat_tables(partition.release())
+        for rows in _row_groups(pa.concat_tables(partition.release()), self._row_group_bytes):
+            self._write(partition, rows)
+
+    def _write(self, partition: "_Partition", rows: pa.Table) -> None:
         if partition.open_file is not None and self._brings_first_nan(rows, partition.open_file):
             self._finish_file(partition)
         self._note_nans(rows)
@@ -220,7 +223,8 @@ class _OpenFile:
         )
 
     def discard(self) -> None:
-        with suppress(OSError, pa.ArrowException):
+        """After a failed write the footer cannot be made, which Arrow says with a RuntimeError."""
+        with suppress(OSError, pa.ArrowException, RuntimeError):
             self._parquet.close()
         self._drop_sink()
 
@@ -278,6 +282,14 @@ class _Spill:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def _row_groups(rows: pa.Table, size_bytes: int) -> Iterator[pa.Table]:
+    """Rows that came at once may make more than one row group."""
+    count = max(1, round(rows.nbytes / size_bytes))
+    size = -(-rows.num_rows // count)
+    for start in range(0, rows.num_rows, size):
+        yield rows.slice(start, size)
 
 
 def _has_nan(rows: pa.Table, leaf: Leaf) -> bool:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
 from lakewright.engine.arrow.types import columns_of_schema
-from lakewright.engine.spark import frames, types, writes
+from lakewright.engine.spark import casts, frames, types, writes
 from lakewright.engine.spark.session import Session
 from lakewright.errors import InvalidRequest
 from lakewright.model.assignment import ColumnAssignment, FromColumn
@@ -58,13 +58,14 @@ class SparkEngine:
         return types.columns_of_schema(_frame(rows).schema) if table is None else columns_of_schema(table.schema)
 
     def write(self, rows: "Rows", columns: tuple[ColumnAssignment, ...], layout: WriteLayout) -> tuple[DataFile, ...]:
-        """Rows that are in this process already are written by it, unless a column needs one of Spark's casts."""
+        """Rows that are in this process already are written by it, once Spark has cast what only Spark casts rightly."""
         table = arrow_rows(rows)
-        if table is not None and not any(isinstance(column, FromColumn) and column.engine_cast for column in columns):
-            return write_on_threads(table, columns, layout, self.store)
-        spark = self.session.spark_with_workers
-        frame = _frame(rows) if table is None else spark.createDataFrame(table)
-        return writes.write_frame(spark, frame, columns, layout, self.store, self.clock)
+        if table is None:
+            spark = self.session.spark_with_workers
+            return writes.write_frame(spark, _frame(rows), columns, layout, self.store, self.clock)
+        if any(isinstance(column, FromColumn) and column.engine_cast for column in columns):
+            table, columns = casts.cast_by_spark(self.session.spark, table, columns)
+        return write_on_threads(table, columns, layout, self.store)
 
     def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> "DataFrame":
         frame = self._frame_of_files(scan)
@@ -91,12 +92,20 @@ def arrow_rows(rows: object) -> pa.Table | None:
         return pa.Table.from_batches([rows])
     kind = type(rows)
     if kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame":
-        return pa.Table.from_pandas(rows, preserve_index=False)
+        return _pandas_rows(rows)
     if hasattr(rows, "mapInArrow"):
         return None
     raise InvalidRequest(
         f"rows are a Spark DataFrame, an Arrow table or a pandas DataFrame, found {kind.__module__}.{kind.__qualname__}"
     )
+
+
+def _pandas_rows(rows: Any) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(rows, preserve_index=False)
+    except pa.ArrowException as error:
+        told = ": ".join(str(part) for part in reversed(error.args))
+        raise InvalidRequest(f"the pandas DataFrame does not become an Arrow table. {told}") from error
 
 
 def _frame(rows: Any) -> Any:

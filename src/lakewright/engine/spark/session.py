@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from lakewright.model.session import SqlSettings
 _JAVA_MIN = 17
 _JAVA_VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 _GIB = 1 << 30
+_MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _MISSING_MODULE = re.compile(r"No module named '(lakewright|pyarrow|pandas)")
 
 
@@ -68,7 +70,7 @@ def start_local_session() -> SparkSession:
         return active
     check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     builder: Any = SparkSession.builder
     builder = builder.appName("lakewright").master("local[*]")
     for name, value in {
@@ -147,7 +149,18 @@ def _installation(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _memory_bytes() -> int:
+    """What this process may use: a container often allows less than the machine has."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
-        return 4 * _GIB
+        available = 4 * _GIB
+    return min([available, *memory_limits(_MEMORY_LIMITS)])
+
+
+def memory_limits(files: Iterable[Path]) -> list[int]:
+    """The limits that these files of control groups name; `max` and a missing file are none."""
+    limits = []
+    for file in files:
+        with suppress(OSError, ValueError):
+            limits.append(int(file.read_text("ascii")))
+    return limits

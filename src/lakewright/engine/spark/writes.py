@@ -3,12 +3,13 @@
 import pickle
 import re
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark import TaskContext
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark import TaskContext, inheritable_thread_target
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody gives this module
 
 from lakewright import errors
@@ -25,9 +26,14 @@ from lakewright.model.types import Primitive
 from lakewright.protocols import Clock, ObjectStore
 
 _BATCH_ROWS = 100_000
+_BATCH_BYTES = 64 << 20
 _OUR_ERROR = re.compile(r"lakewright\.errors\.(\w+): (.*)")
-_SWEEPS_MAX = 5
-_SWEEP_WAIT_SECONDS = 1.0
+_SWEEPS_MAX = 40
+_SWEEP_WAIT_SECONDS = 0.5
+_QUIET_SWEEPS = 10
+"""Spark looks every two seconds for tasks that were stopped, and gives their Python two more, in which they may still
+finish a file."""
+_STOP_SECONDS_MAX = 10.0
 
 
 def write_frame(
@@ -42,32 +48,56 @@ def write_frame(
     arranged = _arranged(_selected(frame, columns), layout)
     written = _received(columns)
     write = _WriteRows(written, layout, store)
-    tag = f"lakewright-{layout.write_id}"
-    spark.addTag(tag)
     try:
-        outcomes = arranged.mapInArrow(write, "files binary").collect()
+        outcomes = _collected(spark, arranged.mapInArrow(write, "files binary"), f"lakewright-{layout.write_id}")
     except BaseException as error:
-        with suppress(Exception):
-            spark.interruptTag(tag)
         sweep(layout, store, clock)
         ours = error_of_ours(error)
         if ours is not None:
             raise ours from error
         raise
-    finally:
-        spark.removeTag(tag)
     return tuple(file for row in outcomes for file in pickle.loads(bytes(row["files"])))  # noqa: S301 -- our own workers' words
 
 
+def _collected(spark: SparkSession, frame: DataFrame, tag: str) -> list[Row]:
+    """Collect on another thread: Ctrl-C in the midst of a call to the JVM would break the way to stop the job."""
+
+    def collect() -> list[Row]:
+        spark.addTag(tag)
+        return frame.collect()
+
+    pool = ThreadPoolExecutor(1)
+    running: Future[list[Row]] = pool.submit(inheritable_thread_target(spark)(collect))
+    try:
+        return running.result()
+    except BaseException:
+        if not running.done():
+            _interrupt(spark, tag)
+            wait([running], _STOP_SECONDS_MAX)
+        raise
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _interrupt(spark: SparkSession, tag: str) -> None:
+    """Over Connect a tag reaches every thread's operations; elsewhere only those of its own, so all of the session stop,
+    as they do whenever Spark itself meets Ctrl-C."""
+    with suppress(Exception):
+        if not spark.interruptTag(tag):
+            spark.interruptAll()
+
+
 def sweep(layout: WriteLayout, store: ObjectStore, clock: Clock) -> None:
-    """Remove the files of an abandoned write. Tasks that are being stopped may still finish one, so look again."""
+    """Remove the files of an abandoned write, until none has come for as long as a task may outlive its job."""
+    quiet = 0
     for _ in range(_SWEEPS_MAX):
         found = [stored.location for stored in store.list(layout.location.root) if layout.write_id in stored.location]
-        if not found:
-            return
         for location in found:
             with suppress(OSError):
                 store.delete(location)
+        quiet = 0 if found else quiet + 1
+        if quiet == _QUIET_SWEEPS:
+            return
         clock.sleep(_SWEEP_WAIT_SECONDS)
 
 
@@ -99,13 +129,14 @@ class _WriteRows:
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Spark sends small batches; partitions are split, and columns measured, for many at once."""
     held: list[pa.RecordBatch] = []
-    rows = 0
+    rows = size = 0
     for batch in batches:
         held.append(batch)
         rows += batch.num_rows
-        if rows >= _BATCH_ROWS:
+        size += batch.nbytes
+        if rows >= _BATCH_ROWS or size >= _BATCH_BYTES:
             yield pa.Table.from_batches(held)
-            held, rows = [], 0
+            held, rows, size = [], 0, 0
     if rows:
         yield pa.Table.from_batches(held)
 

@@ -208,6 +208,8 @@ class IcebergSource:
     def open_location(self, location: str, *, guess: bool) -> IcebergTable:
         """A metadata file, or a folder that is its own catalog."""
         if is_metadata_file(location):
+            if not self.store.exists(location):
+                raise InvalidRequest(f"there is no metadata file {location}")
             return self._table(location, FixedMetadata(location, self.store))
         if guess:
             return self._table(location, FixedMetadata(newest_by_guess(self.store, location), self.store))

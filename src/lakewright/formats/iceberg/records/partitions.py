@@ -94,7 +94,7 @@ def summarise(
 def _summary(column_type: ColumnType, values: tuple[Value | None, ...]) -> FieldSummary:
     nans = [value for value in values if isinstance(value, float) and isnan(value)]
     known: list[Any] = [value for value in values if value is not None and value not in nans]
-    contains_nan = bool(nans) if column_type in FLOATING else None
+    contains_nan = bool(nans)  # never left out: Iceberg's Java runtime lists manifests only where it is there
     if not known:
         return FieldSummary(None in values, contains_nan, None, None)
     low, high = min(known), max(known)
