@@ -31,7 +31,7 @@ def test_connect_finds_out_that_a_catalog_is_one_of_these(server: RestServer) ->
     assert lake.tables() == ()
 
 
-@pytest.mark.parametrize("name", ["sales.orders", "eu.shop.orders", "a b.ü%20y"])
+@pytest.mark.parametrize("name", ["sales.orders", "eu.shop.orders", "a b.ü%20y", "a b.c%d e.orders"])
 def test_a_table_of_any_name_is_made_with_its_namespaces(server: RestServer, name: str) -> None:
     writer = Writer(server)
     writer.create(name).append(rows(1))

@@ -183,7 +183,7 @@ class RestTables:
         return found + [inner for namespace in found for inner in self._namespaces(namespace)]
 
     def _namespaces_in(self, parent: tuple[str, ...]) -> list[tuple[str, ...]]:
-        params = {"parent": self.session.catalog._encode_namespace_path(parent)} if parent else {}
+        params = {"parent": self.session.joined(parent)} if parent else {}
         url = self.session.catalog.url(Endpoints.list_namespaces)
         found: Iterable[Any] = self.session.listed(url, "namespaces", params)
         return [tuple(namespace) for namespace in found]

@@ -2,8 +2,8 @@
 
 pyiceberg's `RestCatalog` knows the configuration: the prefix, tokens, OAuth2, signatures, headers and certificates. What it
 answers with passes through models that drop what they do not know, so the requests are ours, sent through its session. Of
-its private names these are used: `_session`, `_refresh_token`, `_split_identifier_for_path`, `_encode_namespace_path` and
-`_supported_endpoints`. Tests run each of them on the supported version.
+its private names these are used: `_session`, `_refresh_token`, `_split_identifier_for_path`, `_encode_namespace_path`,
+`_namespace_separator` and `_supported_endpoints`. Tests run each of them on the supported version.
 """
 
 import json
@@ -69,6 +69,10 @@ class RestSession:
 
     def table_url(self, endpoint: str, namespace: tuple[str, ...], table: str) -> str:
         return self.catalog.url(endpoint, **self.catalog._split_identifier_for_path((*namespace, table)))
+
+    def joined(self, namespace: tuple[str, ...]) -> str:
+        """A namespace as the value of a parameter, which is escaped on its way; in addresses each part is escaped before."""
+        return str(self.catalog._namespace_separator).join(namespace)
 
     def supports(self, endpoint: Endpoint) -> bool:
         return endpoint in self.catalog._supported_endpoints
