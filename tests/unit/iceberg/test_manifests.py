@@ -260,14 +260,14 @@ def test_a_summary_tells_null_nan_and_bounds_apart() -> None:
     cases: list[tuple[list[tuple[Value | None, ...]], tuple[FieldSummary, FieldSummary]]] = [
         (
             [(0.0, "b"), (0.0, "a")],
-            (FieldSummary(False, False, minus_zero, zero), FieldSummary(False, None, b"a", b"b")),
+            (FieldSummary(False, False, minus_zero, zero), FieldSummary(False, False, b"a", b"b")),
         ),
-        ([(math.nan, None)], (FieldSummary(False, True, None, None), FieldSummary(True, None, None, None))),
+        ([(math.nan, None)], (FieldSummary(False, True, None, None), FieldSummary(True, False, None, None))),
         (
             [(math.nan, "a"), (None, None), (0.0, "a")],
-            (FieldSummary(True, True, minus_zero, zero), FieldSummary(True, None, b"a", b"a")),
+            (FieldSummary(True, True, minus_zero, zero), FieldSummary(True, False, b"a", b"a")),
         ),
-        ([], (FieldSummary(False, False, None, None), FieldSummary(False, None, None, None))),
+        ([], (FieldSummary(False, False, None, None), FieldSummary(False, False, None, None))),
     ]
     for keys, expected in cases:
         assert summarise(spec, schema, keys) == expected

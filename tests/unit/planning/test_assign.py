@@ -101,7 +101,7 @@ def test_rows_of_an_unknown_type_are_null_in_a_column_of_any_type() -> None:
         ("id int, ID int", "id int", False, "column id is ambiguous: the incoming rows have id, ID"),
         ("s struct<a: long>", "s struct<a: int>", False, "column s.a is int and the incoming rows have long"),
         ("s struct<x: int>", "s struct<a: int>", False, "incoming member s.x is not in the table"),
-        ("s struct<A: int>", "s struct<a: int>", False, "incoming member s.A is not in the table; did you mean a?"),
+        ("s struct<A: int>", "s struct<a: int>", True, "incoming member s.A is not in the table; did you mean a?"),
         ("s struct<a: int>", "s struct<a: int, b: int not null>", False, "column s.b is required"),
         ("s array<string>", "s array<int>", False, "column s.element is int and the incoming rows have string"),
         ("s array<int>", "s array<string>", False, "column s.element is string and the incoming rows have int"),
