@@ -72,16 +72,28 @@ def _import_judge(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def duckdb_judge(judge: Callable[[str], ModuleType]) -> Iterator[object]:
-    """A DuckDB connection that reads Iceberg tables with extensions of the same version, from packages."""
-    extensions = judge("duckdb_extensions")
-    connection = judge("duckdb").connect()
-    for name in ("avro", "iceberg"):
-        judge(f"duckdb_extension_{name}")
-        extensions.import_extension(name, con=connection)
-        connection.load_extension(name)
-    yield connection
-    connection.close()
+def duckdb_judge(connect_duckdb: Callable[..., object]) -> object:
+    """A DuckDB connection that reads Iceberg tables."""
+    return connect_duckdb("avro", "iceberg")
+
+
+@pytest.fixture(scope="session")
+def connect_duckdb(judge: Callable[[str], ModuleType]) -> Iterator[Callable[..., object]]:
+    """Makes DuckDB connections with extensions of the same version, from packages; they are closed at the end."""
+    made = []
+
+    def connect(*names: str) -> object:
+        extensions, connection = judge("duckdb_extensions"), judge("duckdb").connect()
+        made.append(connection)
+        for name in names:
+            judge(f"duckdb_extension_{name}")
+            extensions.import_extension(name, con=connection)
+            connection.load_extension(name)
+        return connection
+
+    yield connect
+    for connection in made:
+        connection.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

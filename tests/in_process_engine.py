@@ -25,6 +25,9 @@ class InProcessEngine:
 
     store: ObjectStore
 
+    def reaching(self, store: ObjectStore) -> "InProcessEngine":
+        return InProcessEngine(store)
+
     def settings(self) -> SqlSettings:
         return SqlSettings()
 

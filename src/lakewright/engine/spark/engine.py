@@ -1,7 +1,7 @@
 """The engine that users have: Spark for what is large or needs SQL, this machine's own threads for what is small."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -43,6 +43,9 @@ class SparkEngine:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_footers", Footers(self.store))
+
+    def reaching(self, store: ObjectStore) -> "SparkEngine":
+        return self if store == self.store else replace(self, store=store)
 
     def settings(self) -> SqlSettings:
         return self.session.settings()
