@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one session of the run; begun by the first test that asks for it.
 
-    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:<master>`, or a master to connect to.
+    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:sc://host:port`, or another master.
     """
     from pyspark.sql import SparkSession  # only here, so that the fast tests start fast
 

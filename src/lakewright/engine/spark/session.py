@@ -64,10 +64,11 @@ class Session:
         return spark
 
     def settings(self) -> SqlSettings:
-        conf = self.spark.conf
+        """Spark Connect looks at the time zone only when a DataFrame runs."""
+        conf, is_remote = self.spark.conf, type(self.spark).__module__.startswith("pyspark.sql.connect")
         return SqlSettings(
             case_sensitive=str(conf.get("spark.sql.caseSensitive", "false")).lower() == "true",
-            time_zone=str(conf.get("spark.sql.session.timeZone", "UTC")),
+            time_zone=None if is_remote else str(conf.get("spark.sql.session.timeZone", "UTC")),
         )
 
 
