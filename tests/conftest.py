@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.foreign.tally import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown, tally  # noqa: F401 -- pytest finds hooks and fixtures here
 from tests.object_store_server import object_store_server
 
 if TYPE_CHECKING:

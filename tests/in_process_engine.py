@@ -1,7 +1,7 @@
 """How do operations run without Spark? An engine for Arrow tables that reads and writes as SparkEngine does for them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ class InProcessEngine:
     store: ObjectStore
 
     def reaching(self, store: ObjectStore) -> "InProcessEngine":
-        return InProcessEngine(store)
+        return replace(self, store=store)
 
     def settings(self) -> SqlSettings:
         return SqlSettings()
