@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.foreign.tally import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown, tally  # noqa: F401 -- pytest finds hooks and fixtures here
 from tests.object_store_server import object_store_server
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one session of the run; begun by the first test that asks for it.
 
-    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:<master>`, or a master to connect to.
+    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:sc://host:port`, or another master.
     """
     from pyspark.sql import SparkSession  # only here, so that the fast tests start fast
 
@@ -72,16 +73,28 @@ def _import_judge(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def duckdb_judge(judge: Callable[[str], ModuleType]) -> Iterator[object]:
-    """A DuckDB connection that reads Iceberg tables with extensions of the same version, from packages."""
-    extensions = judge("duckdb_extensions")
-    connection = judge("duckdb").connect()
-    for name in ("avro", "iceberg"):
-        judge(f"duckdb_extension_{name}")
-        extensions.import_extension(name, con=connection)
-        connection.load_extension(name)
-    yield connection
-    connection.close()
+def duckdb_judge(connect_duckdb: Callable[..., object]) -> object:
+    """A DuckDB connection that reads Iceberg tables."""
+    return connect_duckdb("avro", "iceberg")
+
+
+@pytest.fixture(scope="session")
+def connect_duckdb(judge: Callable[[str], ModuleType]) -> Iterator[Callable[..., object]]:
+    """Makes DuckDB connections with extensions of the same version, from packages; they are closed at the end."""
+    made = []
+
+    def connect(*names: str) -> object:
+        extensions, connection = judge("duckdb_extensions"), judge("duckdb").connect()
+        made.append(connection)
+        for name in names:
+            judge(f"duckdb_extension_{name}")
+            extensions.import_extension(name, con=connection)
+            connection.load_extension(name)
+        return connection
+
+    yield connect
+    for connection in made:
+        connection.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

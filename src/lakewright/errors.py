@@ -28,7 +28,8 @@ class CommitConflict(LakewrightError):
 
 
 class RetriesExhausted(LakewrightError):
-    """Other writers kept winning until the allowed attempts or time were used up; nothing was committed."""
+    """Other writers kept winning, or a catalog gave no answer, until the allowed attempts or time were used up; nothing was
+    committed."""
 
 
 class CommitUnknown(LakewrightError):

@@ -4,13 +4,14 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakewright.errors import CommitUnknown, InvalidRequest, LakewrightError
 from lakewright.model.types import Field
 from lakewright.operations import create_table
 from lakewright.planning.ddl import parse_columns
-from lakewright.protocols import Clock, Engine, Ids, ObjectStore
+from lakewright.protocols import Catalog, Clock, Engine, Ids, ObjectStore
 from lakewright.system_clock import RandomIds, SystemClock
 from lakewright.table import Table
 
@@ -163,7 +164,7 @@ def connect(
         store: ObjectStore = Storage.of(properties, moved or {})
         tables = _folder_catalog(properties, store)
     else:
-        tables, store = _metastore(name, properties, moved or {})
+        tables, store = _named_catalog(name, properties, moved or {}, clock)
     return Lake(IcebergSource(tables, store, clock, ids), SparkEngine(session, store, clock), session, clock, ids)
 
 
@@ -190,13 +191,18 @@ def _folder_catalog(properties: Mapping[str, str], store: ObjectStore) -> Any:
     return FolderCatalog(store, properties["warehouse"])
 
 
-def _metastore(name: str, properties: dict[str, str], moved: Mapping[str, str]) -> tuple[Any, ObjectStore]:
+def _named_catalog(
+    name: str, properties: dict[str, str], moved: Mapping[str, str], clock: Clock
+) -> "tuple[Catalog, ObjectStore]":
     """What pyiceberg adds to the catalog's configuration, from files and the environment, reaches the store too."""
     from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog
+    from lakewright.formats.iceberg.rest import RestTables, is_rest
     from lakewright.storage.locations import Storage
 
     catalog = open_catalog(name, properties)
     store = Storage.of({key: str(value) for key, value in catalog.properties.items()}, moved)
+    if is_rest(catalog):
+        return RestTables.of(catalog, partial(store.vending, clock=clock), clock), store
     return MetastoreTables(catalog, store), store
 
 

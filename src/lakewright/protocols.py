@@ -3,8 +3,9 @@
 `table.py` and the operations know these protocols only; `lake.py` picks what stands behind them.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 from lakewright.model.assignment import ColumnAssignment
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     Rows: TypeAlias = DataFrame | pa.Table | pd.DataFrame
+
+JsonObject: TypeAlias = Mapping[str, object]
 
 
 class Clock(Protocol):
@@ -96,10 +99,58 @@ class ObjectStore(Protocol):
 
 
 @dataclass(frozen=True)
-class TablePointer:
-    """Where the newest metadata of a table lies; None before the table exists."""
+class Credentials:
+    """What a catalog hands out for the objects below a prefix; the empty prefix covers all that no other does."""
 
-    metadata_location: str | None
+    prefix: str
+    settings: tuple[tuple[str, str], ...] = field(repr=False)
+    expires_at_ms: int | None = None
+
+
+class CredentialSource(Protocol):
+    """Asks for credentials anew; a value that workers can be sent."""
+
+    def __call__(self) -> tuple[Credentials, ...]: ...
+
+
+class VendingStore(Protocol):
+    """Makes the store of one table from what its catalog handed out."""
+
+    def __call__(self, credentials: tuple[Credentials, ...], source: CredentialSource) -> ObjectStore: ...
+
+
+@dataclass(frozen=True)
+class NewestMetadata:
+    """What a catalog says of a table."""
+
+    location: str
+    """Where the metadata lies or, when the catalog keeps that to itself, another name that no other version has."""
+    document: JsonObject
+    store: ObjectStore
+    """Reaches the table's objects, with the credentials that the catalog gave for them."""
+
+
+@dataclass(frozen=True)
+class MetadataCommit:
+    """One attempt at a table's next metadata, in each form in which a catalog may want it.
+
+    A catalog that writes metadata itself is sent `requirements` and `updates`, as the specification of REST catalogs has
+    them. One that keeps files is given the whole document, which is made only if somebody asks for it.
+    """
+
+    base: str | None
+    """The location of the metadata that this one follows; None for a table that is yet to be made."""
+    unique: str
+    """A text that no other attempt has."""
+    requirements: tuple[JsonObject, ...]
+    updates: tuple[JsonObject, ...]
+    describe: Callable[[], JsonObject]
+    obsolete: tuple[str, ...] = ()
+    """Metadata files that the table's settings let go of with this commit."""
+
+    @cached_property
+    def document(self) -> JsonObject:
+        return self.describe()
 
 
 class Catalog(Protocol):
@@ -111,24 +162,31 @@ class Catalog(Protocol):
         ...
 
     def tables(self) -> tuple[str, ...]: ...
-    def load(self, name: str) -> TablePointer:
+    def load(self, name: str) -> NewestMetadata:
         """Refused with the nearest names when there is no such table."""
         ...
 
-    def location_for(self, name: str) -> str:
-        """Where a new table of this name goes."""
+    def location_for(self, name: str) -> str | None:
+        """Where a new table of this name goes; None when the catalog decides that as it makes the table."""
         ...
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        """Where `swap` is to write the metadata that comes after `base`."""
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
+        """Make a commit the newest metadata if its base still is. Doing it twice is the same as once.
+
+        A LakewrightError says that nothing was done.
+        """
         ...
 
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
-        """Write the metadata and make it the newest if `base` still is. Doing it twice is the same as once."""
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        """Whether a commit that adds no snapshot, by which it could be found, is part of this version."""
         ...
 
-    def abandon(self, new_location: str) -> None:
-        """After a swap that was certainly not done: remove the metadata that was written for it, and nobody else's."""
+    def abandon(self, commit: MetadataCommit) -> None:
+        """After a swap that was certainly not done: remove what we wrote for it, and nobody else's."""
+        ...
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        """After a swap that was done: remove the metadata files that it made obsolete, if they are ours to remove."""
         ...
 
     def drop(self, name: str) -> None: ...
@@ -192,6 +250,10 @@ class TableFormat(Protocol):
         """The newest version, or an older one that the table still knows."""
         ...
 
+    def store(self, head: Head) -> ObjectStore:
+        """Reaches the objects of the table, as of the time at which the head was asked for."""
+        ...
+
     def reader(self, snapshot: Snapshot) -> TaskReader: ...
     def history(self, head: Head) -> tuple[HistoryEntry, ...]: ...
     def layout(self, snapshot: Snapshot, write_id: str) -> WriteLayout: ...
@@ -230,12 +292,20 @@ class TableSource(Protocol):
 class Engine(Protocol):
     """Who reads and writes rows."""
 
+    def reaching(self, store: ObjectStore) -> "Engine":
+        """The same engine for a table whose objects are reached through this store."""
+        ...
+
     def settings(self) -> SqlSettings:
         """Of the session, as it is now; the session is started for it."""
         ...
 
     def is_case_sensitive(self) -> bool:
         """As the session has it; false while there is none."""
+        ...
+
+    def values_of(self, query: str) -> str | None:
+        """The values that a query gives now, as literals with commas between them; None if they are left to later."""
         ...
 
     def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned: ...

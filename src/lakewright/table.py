@@ -41,8 +41,8 @@ class Table:
         those for which it is TRUE. Raises InvalidRequest for a name that is not a column, Unsupported for a table with
         features that are not read yet, CorruptTable when its records are damaged or missing.
         """
-        snapshot = self._snapshot(self._format.head())
-        return read.frame(read.Read(columns, where), snapshot, self._format, self._engine)
+        head = self._format.head()
+        return read.frame(read.Read(columns, where), self._snapshot(head), self._format, self._engine_for(head))
 
     def append(self, rows: "Rows", *, summary: Mapping[str, str] | None = None) -> Report:
         """Add rows: a Spark DataFrame, an Arrow table or a pandas DataFrame, with columns matched by name.
@@ -55,7 +55,7 @@ class Table:
         head, snapshot = self._head_to_change()
         phases.end("open")
         request = append.Append(rows, summary or {})
-        prepared = append.prepare(request, head, snapshot, self._format, self._engine, self._ids.unique())
+        prepared = append.prepare(request, head, snapshot, self._format, self._engine_for(head), self._ids.unique())
         phases.end("write")
         notes = [f"table property {name} is not honoured" for name in prepared.layout.ignored_properties]
         if prepared.pending is None:
@@ -119,6 +119,9 @@ class Table:
     def _snapshot(self, head: Head) -> Snapshot:
         return self._format.snapshot(head, self.version)
 
+    def _engine_for(self, head: Head) -> Engine:
+        return self._engine.reaching(self._format.store(head))
+
     def _head_to_change(self) -> tuple[Head, Snapshot]:
         reason = self._format.capabilities.read_only_because
         if reason is not None:
@@ -131,7 +134,8 @@ class Table:
         return head, self._format.snapshot(head)
 
     def _committed(self, pending: PendingCommit, report: Report, phases: "_Phases") -> Report:
-        result = publish_until_settled(self._format, pending, self._clock, self._ids, discard=self._engine.discard)
+        discard = self._engine_for(pending.base).discard
+        result = publish_until_settled(self._format, pending, self._clock, self._ids, discard=discard)
         phases.end("commit")
         return self._told(replace(report, version=result.version, attempts=result.attempts, seconds=phases.seconds))
 

@@ -1,8 +1,10 @@
 """Does the Iceberg adapter keep the promises of a table format, for each format version and kind of catalog?"""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,13 @@ from pyiceberg.catalog import Catalog as PyIcebergCatalog
 from lakewright.formats.iceberg.adapter import IcebergSource
 from lakewright.formats.iceberg.catalog import FolderCatalog
 from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog
+from lakewright.formats.iceberg.rest import RestTables
 from lakewright.protocols import Catalog, ObjectStore, TableFormat
 from lakewright.storage.locations import Storage
 from lakewright.testing.conformance import FormatConformance, Ground
 from lakewright.testing.memory import MemoryStore
 from lakewright.testing.steady import CountingIds, FixedClock
+from tests.catalogs.rest_server import RestServer
 from tests.object_store_server import BUCKET, ObjectStoreServer
 
 MARK = "not-in-any-specification"
@@ -60,10 +64,21 @@ def format_version(request: pytest.FixtureRequest) -> int:
     return version
 
 
-@pytest.fixture(params=[folder_in_memory, folder_on_disk, sqlite_on_disk], ids=lambda made: made.__name__)
-def ground(request: pytest.FixtureRequest, tmp_path: Path, format_version: int) -> Ground:
-    make: Callable[[Path], tuple[Catalog, ObjectStore]] = request.param
-    return ground_of(*make(tmp_path), "sales.orders", format_version)
+def rest_over_folder(root: Path) -> Iterator[tuple[Catalog, ObjectStore]]:
+    clock = FixedClock()
+    with RestServer(f"file://{root}/warehouse") as server:
+        catalog = open_catalog("judged", server.properties())
+        yield RestTables.of(catalog, partial(Storage().vending, clock=clock), clock), Storage()
+
+
+GROUNDS = [folder_in_memory, folder_on_disk, sqlite_on_disk, contextmanager(rest_over_folder)]
+
+
+@pytest.fixture(params=GROUNDS, ids=lambda made: made.__name__)
+def ground(request: pytest.FixtureRequest, tmp_path: Path, format_version: int) -> Iterator[Ground]:
+    made: Any = request.param(tmp_path)
+    with made if hasattr(made, "__enter__") else nullcontext(made) as (catalog, store):
+        yield ground_of(catalog, store, "sales.orders", format_version)
 
 
 def ground_of(catalog: Catalog, store: ObjectStore, name: str, format_version: int) -> Ground:

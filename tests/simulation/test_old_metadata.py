@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from lakewright.errors import InvalidRequest
 from lakewright.formats.iceberg.adapter import IcebergHead
 from lakewright.model.changes import AppendFiles, Committed
 from tests.simulation.ground import GROUNDS_APART, Ground, rows
@@ -98,3 +99,14 @@ def test_a_lost_attempt_removes_nothing_that_the_winner_needs(ground: Ground) ->
     assert not slow.includes(slow.head(), staged)
     assert head_of(ground).token in metadata_files(ground)
     assert ground.writer().ids_in(NAME) == [1, 2, 3, 4]
+
+
+def test_a_name_is_taken_though_the_first_metadata_is_long_gone(ground: Ground) -> None:
+    ground.writer().create(NAME, {KEPT: "1", DELETES: "true"})
+    for number in (1, 2, 3):
+        ground.writer().table(NAME).append(rows([number]))
+    before = ground.objects(NAME)
+    with pytest.raises(InvalidRequest, match=f"{NAME} exists already"):
+        ground.writer().create(NAME)
+    assert ground.objects(NAME) == before
+    assert ground.writer().ids_in(NAME) == [1, 2, 3]

@@ -10,7 +10,7 @@ from tests.simulation.ground import GROUNDS_APART, Ground, Writer, rows
 from tests.simulation.turns import Turns, interleave, interrupt
 
 NAME = "sales.orders"
-SEEDS = range(10)
+SEEDS = range(6)
 
 pytestmark = pytest.mark.parametrize("ground", GROUNDS_APART, indirect=True, ids=lambda made: made.__name__)
 

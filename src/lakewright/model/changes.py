@@ -42,8 +42,6 @@ class StagedCommit:
     base: Head
     version: int | None
     locations: tuple[str, ...]
-    obsolete: tuple[str, ...] = ()
-    """Records of the table that its settings let go of once this is committed."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Which store holds a location? The one place where settings, schemes and moved prefixes are known."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 from lakewright.errors import Unsupported
-from lakewright.protocols import ObjectStore, StoredObject
+from lakewright.protocols import Clock, Credentials, CredentialSource, ObjectStore, StoredObject
 from lakewright.storage.local import LocalStore, is_local, local_path
 from lakewright.storage.objects import REMOTE_SCHEMES, RemoteObjects
+from lakewright.storage.vended import Vended
 
 
 @dataclass(frozen=True)
@@ -19,13 +20,19 @@ class Storage:
     A prefix on this machine may be spelled with `file:` or without, whichever way the records do it.
     """
 
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     moved: tuple[tuple[str, str], ...] = ()
+    vended: Vended | None = None
+    """What the catalog handed out for the one table that this is the store of."""
 
     @classmethod
     def of(cls, settings: Mapping[str, str], moved: Mapping[str, str]) -> "Storage":
         pairs = ((_plain(old).rstrip("/"), new.rstrip("/")) for old, new in moved.items())
         return cls(tuple(sorted(settings.items())), tuple(sorted(pairs, key=lambda pair: -len(pair[0]))))
+
+    def vending(self, credentials: tuple[Credentials, ...], source: CredentialSource, clock: Clock) -> "Storage":
+        """The store of one table; this very store when the catalog handed out nothing."""
+        return replace(self, vended=Vended(credentials, source, clock)) if credentials else self
 
     def read(self, location: str) -> bytes:
         return self._at(location).read(self.actual(location))
@@ -69,7 +76,9 @@ class Storage:
             return LocalStore()
         scheme = actual.partition("://")[0]
         if scheme in REMOTE_SCHEMES:
-            return RemoteObjects(self.settings)
+            return RemoteObjects(
+                self.settings if self.vended is None else self.vended.settings_for(actual, self.settings)
+            )
         known = ", ".join(sorted(REMOTE_SCHEMES))
         raise Unsupported(f"location {location} has scheme {scheme}; supported are local files, {known}")
 

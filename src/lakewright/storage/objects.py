@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedIOBase
 from types import TracebackType
@@ -54,7 +54,7 @@ REMOTE_SCHEMES = frozenset(_SETTINGS_BY_SCHEME)
 class RemoteObjects:
     """Locations are URLs; settings have the names that Iceberg catalogs use, such as `s3.endpoint`."""
 
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     def read(self, location: str) -> bytes:
         store, key = self._reach(location)
@@ -219,10 +219,21 @@ def _store(root: str, scheme: str, settings: tuple[tuple[str, str], ...]) -> Rem
     """One client for each bucket and set of credentials; it keeps its connections."""
     names = _SETTINGS_BY_SCHEME[scheme]
     config = {names[name]: value for name, value in settings if name in names}
+    config |= _for_one_account(root, settings)
     endpoint = config.get("endpoint", "")
     options = {"allow_http": True} if endpoint.startswith("http://") else {}
+    token = dict(settings).get("gcs.oauth2.token") if scheme == "gs" else None
+    provider = None if token is None else lambda: {"token": token, "expires_at": None}
     make: Any = from_url
-    return cast(RemoteStore, make(root, config=config, client_options=options))
+    return cast(RemoteStore, make(root, config=config, client_options=options, credential_provider=provider))
+
+
+def _for_one_account(root: str, settings: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """A signature that a catalog hands out for Azure names its account, or the host of it."""
+    host = root.partition("@")[2]
+    named = (f"adls.sas-token.{host}", f"adls.sas-token.{host.partition('.')[0]}")
+    tokens = [value for name, value in settings if host and name in named]
+    return {"sas_token": tokens[0]} if tokens else {}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 A test class of an adapter inherits `FormatConformance` and gives a pytest fixture named `ground`.
 """
 
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -97,6 +98,63 @@ class FormatConformance:
         before = ground.table().head().identity
         ground.source.drop(ground.name)
         assert ground.table().head().identity != before
+
+    def test_dropping_a_table_that_is_not_there_is_refused(self, ground: Ground) -> None:
+        assert isinstance(_error_of(lambda: ground.source.drop(ground.name)), InvalidRequest)
+
+    def test_a_table_is_listed_from_its_making_to_its_dropping(self, ground: Ground) -> None:
+        before = ground.source.tables()
+        assert ground.name not in before
+        ground.table()
+        assert ground.source.tables() == tuple(sorted((*before, ground.name)))
+        ground.source.drop(ground.name)
+        assert ground.source.tables() == before
+
+    def test_a_table_goes_by_its_name(self, ground: Ground) -> None:
+        assert ground.table().place == ground.name
+
+    def test_every_version_has_a_token_of_its_own_and_one_identity(self, ground: Ground) -> None:
+        table = ground.table()
+        heads = [table.head()]
+        for count in (1, 2):
+            ground.builder.append_rows(table, count)
+            heads.append(table.head())
+        assert len({head.token for head in heads}) == 3
+        assert len({head.identity for head in heads}) == 1
+
+    def test_a_head_that_is_held_shows_what_it_showed(self, ground: Ground) -> None:
+        table = ground.table()
+        version = ground.builder.append_rows(table, 1)
+        held = table.head()
+        ground.builder.append_rows(table, 2)
+        snapshot = table.snapshot(held)
+        read = [file.record_count for file in listed_files(snapshot, table, ground.store)]
+        assert (snapshot.version, read) == (version, [1])
+        assert [entry.version for entry in table.history(held)] == [version]
+
+    def test_two_attempts_share_no_object(self, ground: Ground) -> None:
+        table = ground.table()
+        head, file = table.head(), ground.builder.file(table, 1)
+        first, second = ground.staged(table, head, file), ground.staged(table, head, file)
+        assert first.locations
+        assert set(first.locations).isdisjoint(second.locations)
+        assert first.version != second.version
+
+    def test_a_reader_that_was_sent_reads_the_same(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.builder.append_rows(table, 1, 2)
+        snapshot = table.snapshot(table.head())
+        sent = pickle.loads(pickle.dumps(table.reader(snapshot)))  # noqa: S301 -- pickled a moment ago
+        tasks = pickle.loads(pickle.dumps(snapshot.tasks))  # noqa: S301 -- pickled a moment ago
+        batches = [sent.files(task, ground.store) for task in tasks]
+        read = [files.candidate(row).file for files in batches for row in range(len(files.columns))]
+        assert sorted(file.record_count for file in read) == [1, 2]
+
+    def test_publishing_is_tried_again_for_a_while_unless_a_table_says_otherwise(self, ground: Ground) -> None:
+        table = ground.table()
+        settings = table.retry_settings(table.head())
+        assert settings.retries_max > 0
+        assert 0 < settings.wait_min_ms <= settings.wait_max_ms <= settings.total_ms
 
     def test_appended_files_are_there_with_those_from_before(self, ground: Ground) -> None:
         table = ground.table()

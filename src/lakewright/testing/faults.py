@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import BinaryIO, Self, TypeVar, cast
 
 from lakewright.model.changes import PublishOutcome, Unknown
-from lakewright.protocols import Catalog, ObjectStore, StoredObject, TablePointer
+from lakewright.protocols import Catalog, MetadataCommit, NewestMetadata, ObjectStore, StoredObject
 
 Answer = TypeVar("Answer")
 
@@ -184,16 +184,13 @@ class FaultyCatalog:
     def tables(self) -> tuple[str, ...]:
         return self.plan.run("tables", self.inner.tables)
 
-    def load(self, name: str) -> TablePointer:
+    def load(self, name: str) -> NewestMetadata:
         return self.plan.run(f"load {name}", lambda: self.inner.load(name))
 
-    def location_for(self, name: str) -> str:
+    def location_for(self, name: str) -> str | None:
         return self.plan.run(f"location_for {name}", lambda: self.inner.location_for(name))
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        return self.inner.next_metadata_location(base, metadata_folder, unique, compressed=compressed)
-
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         """A swap whose answer is lost says that it does not know, unless it was not even tried."""
         failure = self.plan.next(f"swap {name}")
         match failure:
@@ -203,13 +200,19 @@ class FaultyCatalog:
                 return Unknown(f"swap {name} had no answer")
             case _:
                 pass
-        outcome = self.inner.swap(name, base, new_location, content)
+        outcome = self.inner.swap(name, commit)
         if failure is Failure.CRASH_AFTER:
             self.plan.die(f"swap {name}")
         return Unknown(f"the answer to swap {name} was lost") if failure is Failure.LOST_ANSWER else outcome
 
-    def abandon(self, new_location: str) -> None:
-        self.plan.run(f"abandon {new_location}", lambda: self.inner.abandon(new_location))
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return self.plan.run(f"includes {commit.unique}", lambda: self.inner.includes(commit, newest))
+
+    def abandon(self, commit: MetadataCommit) -> None:
+        self.plan.run(f"abandon {commit.unique}", lambda: self.inner.abandon(commit))
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        self.plan.run(f"clean_up {commit.unique}", lambda: self.inner.clean_up(commit))
 
     def drop(self, name: str) -> None:
         self.plan.run(f"drop {name}", lambda: self.inner.drop(name))

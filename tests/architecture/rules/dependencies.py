@@ -17,6 +17,7 @@ HOMES = {
     "pyiceberg": ("formats.iceberg", "storage"),
     "pyroaring": ("engine.arrow", "formats.*.bitmaps"),
     "pyspark": ("engine.spark", "interfaces.datasource"),
+    "requests": ("formats.iceberg.metastore", "formats.iceberg.rest_session"),
     "sqlalchemy": ("formats.iceberg.metastore",),
     "sqlglot": ("planning",),
 }

@@ -19,7 +19,7 @@ from lakewright.model.changes import (
     Unknown,
     UpgradeFormat,
 )
-from lakewright.protocols import TablePointer
+from lakewright.protocols import MetadataCommit, NewestMetadata
 from lakewright.testing.memory import MemoryStore
 from lakewright.testing.steady import CountingIds, FixedClock
 from lakewright.testing.tables import TableBuilder, listed_files
@@ -35,15 +35,15 @@ class ScriptedCatalog(FolderCatalog):
 
     loads_that_fail: list[None] = field(default_factory=list)
 
-    def load(self, name: str) -> TablePointer:
+    def load(self, name: str) -> NewestMetadata:
         if self.loads_that_fail:
             self.loads_that_fail.pop()
             raise ConnectionError("fog")
         return super().load(name)
 
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         def truly() -> PublishOutcome:
-            return super(ScriptedCatalog, self).swap(name, base, new_location, content)
+            return super(ScriptedCatalog, self).swap(name, commit)
 
         return self.script.pop(0)(truly) if self.script else truly()
 
@@ -276,6 +276,6 @@ def test_a_clean_up_that_fails_does_not_undo_a_commit() -> None:
 
     bench = Bench({"write.metadata.previous-versions-max": "1", "write.metadata.delete-after-commit.enabled": "true"})
     stubborn = Stubborn(bench.store.objects)
-    bench.table = replace(bench.table, store=stubborn)
+    bench.table = replace(bench.table, catalog=replace(bench.catalog, store=stubborn))
     assert bench.publish().attempts == 1
     assert bench.counts() == [1, 7]

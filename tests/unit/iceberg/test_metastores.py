@@ -1,9 +1,9 @@
 """Do pyiceberg's catalogs keep the pointer to a table's newest metadata as we rely on?"""
 
 import inspect
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +11,12 @@ from pyiceberg.catalog import MetastoreCatalog
 from pyiceberg.catalog.glue import GlueCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 
-from lakewright.errors import InvalidRequest
+from lakewright.errors import InvalidRequest, Unsupported
 from lakewright.formats.iceberg.adapter import IcebergSource
 from lakewright.formats.iceberg.metastore import MetastoreTables, open_catalog, split_name
+from lakewright.formats.iceberg.records.metadata import render_metadata
 from lakewright.model.changes import AppendFiles, Committed, Taken, UpgradeFormat
-from lakewright.protocols import TablePointer
+from lakewright.protocols import MetadataCommit
 from lakewright.storage.locations import Storage
 from lakewright.system_clock import RandomIds, SystemClock
 from lakewright.testing.tables import TableBuilder, listed_files
@@ -82,7 +83,7 @@ class TestSql:
         tables = sql()
         TableBuilder(source_of(tables)).create("sales.orders")
         loaded = tables.catalog.load_table("sales.orders")
-        assert loaded.metadata_location == tables.load("sales.orders").metadata_location
+        assert loaded.metadata_location == tables.load("sales.orders").location
         assert tables.catalog.list_tables("sales") == [("sales", "orders")]
 
     @pytest.mark.parametrize("name", NAMES)
@@ -170,16 +171,25 @@ class TestGlue:
         builder = TableBuilder(source_of(glue()))
         table = builder.create("bytes.orders", format_version=3)
         staged = table.stage(table.head(), AppendFiles((builder.file(table, 1),), 0))
-        document = json.loads(staged.content)
-        document["not-in-any-specification"] = {"kept": True}
-        content = json.dumps(document).encode()
+        document = {**staged.commit.document, "not-in-any-specification": {"kept": True}}
         tables = glue()
-        outcome = tables.swap("bytes.orders", tables.load("bytes.orders"), staged.metadata_location, content)
-        assert outcome == Committed()
-        assert tables.store.read(tables.load("bytes.orders").metadata_location) == content
+        assert tables.swap("bytes.orders", replace(staged.commit, describe=lambda: document)) == Committed()
+        newest = tables.load("bytes.orders").location
+        assert tables.store.read(newest) == render_metadata(document, compressed=False)
         builder.append_rows(table, 2)
-        newest = json.loads(tables.store.read(tables.load("bytes.orders").metadata_location))
-        assert newest["not-in-any-specification"] == {"kept": True}
+        assert tables.load("bytes.orders").document["not-in-any-specification"] == {"kept": True}
+
+    def test_metadata_that_pyiceberg_does_not_understand_is_refused_and_nothing_is_swapped(self, glue: Opened) -> None:
+        source = source_of(glue())
+        table = TableBuilder(source).create("odd.orders")
+        staged = table.stage(table.head(), UpgradeFormat(3))
+        odd = {**staged.commit.document, "refs": {"main": {}}}
+        with pytest.raises(Unsupported, match=r"odd\.orders cannot go through catalog a glue: pyiceberg"):
+            table.publish(replace(staged, commit=replace(staged.commit, describe=lambda: odd)))
+        assert table.head().metadata.format_version == 2
+        source.store.write(table.head().token, render_metadata(odd, compressed=False))
+        with pytest.raises(Unsupported, match=r"odd\.orders cannot go through catalog a glue: pyiceberg"):
+            table.head()
 
     def test_the_second_of_two_on_one_base_is_taken_and_the_first_said_again_is_committed(self, glue: Opened) -> None:
         source = source_of(glue())
@@ -233,13 +243,15 @@ class TestGlue:
 
 def test_the_number_of_metadata_files_goes_up_whoever_wrote_the_last(sql: Opened) -> None:
     tables = sql()
-    for base, expected in (
-        (None, "00000-u"),
-        ("s3://b/metadata/00041-x.metadata.json", "00042-u"),
-        ("s3://b/odd", "00000-u"),
-    ):
-        place = tables.next_metadata_location(TablePointer(base), "s3://b/metadata", "u", compressed=False)
-        assert place == f"s3://b/metadata/{expected}.metadata.json"
+    tables.location_for("numbers.any")
+    for base, expected in ((None, "00000-u"), ("s3://b/00041-x.metadata.json", "00042-u"), ("s3://b/odd", "00000-u")):
+        place = tables.catalog.properties["warehouse"] + "/numbers"
+        commit = MetadataCommit(base, "u", (), (), lambda place=place: {"location": place})
+        tables.swap("numbers.any", commit)
+        written = f"{place}/metadata/{expected}.metadata.json"
+        assert tables.store.exists(written)
+        tables.abandon(commit)
+        assert not tables.store.exists(written)
 
 
 def test_a_name_is_split_at_its_last_dot() -> None:

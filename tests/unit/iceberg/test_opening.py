@@ -58,7 +58,7 @@ class Bench:
 
 def counts(table: IcebergTable) -> list[int]:
     snapshot = table.snapshot(table.head())
-    return sorted(file.record_count for file in listed_files(snapshot, table, table.store))
+    return sorted(file.record_count for file in listed_files(snapshot, table, table.store(table.head())))
 
 
 def refused(bench: Bench, location: str = ROOT) -> LakewrightError:

@@ -1,10 +1,11 @@
 """How does an Iceberg table take part? Its metadata read, its next version staged and published."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, LakewrightError
+from lakewright.errors import CommitUnknown, CorruptTable, InvalidRequest, LakewrightError, Unsupported
 from lakewright.formats.iceberg.catalog import FixedMetadata, FolderCatalog, is_metadata_file, newest_by_guess
 from lakewright.formats.iceberg.encode import (
     Attempt,
@@ -12,13 +13,14 @@ from lakewright.formats.iceberg.encode import (
     apply_updates,
     encode_append,
     encode_upgrade,
-    metadata_folder,
     new_document,
+    requirements_of,
+    updates_to_create,
     with_metadata_log,
 )
 from lakewright.formats.iceberg.planning import DecodedManifests, ManifestReader
 from lakewright.formats.iceberg.records.manifests import Manifest, Status, read_manifest_list, unlisted_manifest
-from lakewright.formats.iceberg.records.metadata import Document, Metadata, parse_metadata, render_metadata
+from lakewright.formats.iceberg.records.metadata import Document, Metadata, metadata_of
 from lakewright.formats.iceberg.replay import (
     history_of,
     manifest_list_location,
@@ -42,7 +44,7 @@ from lakewright.model.changes import (
 from lakewright.model.creation import NewTable
 from lakewright.model.layout import WriteLayout
 from lakewright.model.snapshot import HistoryEntry, Snapshot
-from lakewright.protocols import Capabilities, Catalog, Clock, Ids, ObjectStore, TablePointer
+from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
 
 _LOG_ENTRIES_MAX = 100
 _LOOKS_MAX = 4
@@ -51,15 +53,13 @@ _LOOK_WAIT_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class IcebergHead(Head):
+    newest: NewestMetadata
     metadata: Metadata
 
 
 @dataclass(frozen=True)
 class IcebergStaged(StagedCommit):
-    """`content` goes to `metadata_location` when it is published."""
-
-    metadata_location: str = ""
-    content: bytes = b""
+    commit: MetadataCommit
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,6 @@ class IcebergTable:
 
     name: str
     catalog: Catalog
-    store: ObjectStore
     clock: Clock
     ids: Ids
     decoded: DecodedManifests = field(default_factory=DecodedManifests, repr=False, compare=False)
@@ -82,15 +81,18 @@ class IcebergTable:
         return self.name
 
     def head(self) -> IcebergHead:
-        pointer = self.catalog.load(self.name)
-        assert pointer.metadata_location is not None
-        return self._head_at(pointer.metadata_location)
+        newest = self.catalog.load(self.name)
+        metadata = metadata_of(newest.location, newest.document)
+        return IcebergHead(newest.location, metadata.table_uuid or metadata.table_location, newest, metadata)
 
     def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
         metadata = _metadata(head)
         node = snapshot_node(metadata, version)
-        manifests = () if node is None else self._manifests(metadata, node)
+        manifests = () if node is None else _manifests(metadata, node, self.store(head))
         return snapshot_of(metadata, node, manifests, current=version is None)
+
+    def store(self, head: Head) -> ObjectStore:
+        return _iceberg(head).newest.store
 
     def reader(self, snapshot: Snapshot) -> ManifestReader:
         return ManifestReader(snapshot.specs, snapshot.location, self.decoded)
@@ -105,79 +107,76 @@ class IcebergTable:
         return retry_settings(_metadata(head).properties)
 
     def stage(self, head: Head, changes: Changes) -> IcebergStaged | None:
+        if self.catalog.read_only_because is not None:
+            raise Unsupported(self.catalog.read_only_because)
         metadata = _metadata(head)
         refuse_unreadable(metadata.schema, metadata.table_location)
-        now_ms = max(self.clock.now_ms(), metadata.last_updated_ms + 1)
-        attempt = Attempt(self.ids.version(), self.ids.unique(), now_ms)
-        encoded = self._encoded(metadata, changes, attempt)
+        attempt = Attempt(self.ids.version(), self.ids.unique(), max(self.clock.now_ms(), metadata.last_updated_ms + 1))
+        encoded = self._encoded(head, changes, attempt)
         if not encoded.updates:
             return None
-        document = apply_updates(metadata, encoded.updates, now_ms)
-        entries_max = Properties(metadata.properties).number("write.metadata.previous-versions-max", _LOG_ENTRIES_MAX)
-        document, obsolete = with_metadata_log(document, metadata, entries_max)
-        compressed = _is_compressed(metadata.properties)
-        location = self.catalog.next_metadata_location(
-            TablePointer(metadata.location), metadata_folder(metadata), attempt.unique, compressed=compressed
-        )
-        self._write_all(encoded.objects)
+        _write_all(encoded.objects, self.store(head))
         return IcebergStaged(
             base=head,
             version=attempt.snapshot_id if isinstance(changes, AppendFiles) else metadata.current_snapshot_id,
             locations=tuple(written for written, _ in encoded.objects),
-            obsolete=obsolete if _deletes_old_metadata(metadata) else (),
-            metadata_location=location,
-            content=render_metadata(document, compressed=compressed),
+            commit=MetadataCommit(
+                base=metadata.location,
+                unique=attempt.unique,
+                requirements=requirements_of(metadata, encoded.updates),
+                updates=encoded.updates,
+                describe=partial(_next_document, metadata, encoded, attempt.now_ms),
+                obsolete=_obsolete(metadata) if _deletes_old_metadata(metadata) else (),
+            ),
         )
 
     def publish(self, staged: StagedCommit) -> PublishOutcome:
         assert isinstance(staged, IcebergStaged)
-        base = TablePointer(_metadata(staged.base).location)
-        return self.catalog.swap(self.name, base, staged.metadata_location, staged.content)
+        return self.catalog.swap(self.name, staged.commit)
 
     def includes(self, head: Head, staged: StagedCommit) -> bool:
-        """By the snapshot, which stays when later commits follow; a change without one by its metadata file, as far as
-        that is ours: in a folder, a winner's has the same name."""
+        """By the snapshot, which stays when later commits follow; what a change without one left behind, the catalog knows."""
         assert isinstance(staged, IcebergStaged)
-        metadata = _metadata(head)
+        if head.identity != staged.base.identity:
+            return False
         if staged.version != _metadata(staged.base).current_snapshot_id:
-            return staged.version in metadata.snapshots
-        logged = {item["metadata-file"] for item in metadata.document.get("metadata-log") or ()}
-        is_named = staged.metadata_location in logged | {metadata.location}
-        return is_named and self.store.read(staged.metadata_location) == staged.content
+            return staged.version in _metadata(head).snapshots
+        return self.catalog.includes(staged.commit, _iceberg(head).newest)
 
     def abandon(self, staged: StagedCommit) -> None:
         assert isinstance(staged, IcebergStaged)
+        store = self.store(staged.base)
         for location in staged.locations:
-            self.store.delete(location)
-        self.catalog.abandon(staged.metadata_location)
+            store.delete(location)
+        self.catalog.abandon(staged.commit)
 
     def clean_up(self, staged: StagedCommit) -> None:
         assert isinstance(staged, IcebergStaged)
-        for location in staged.obsolete:
-            if location != staged.metadata_location:
-                self.store.delete(location)
+        self.catalog.clean_up(staged.commit)
 
-    def _encoded(self, metadata: Metadata, changes: Changes, attempt: Attempt) -> Encoded:
+    def _encoded(self, head: Head, changes: Changes, attempt: Attempt) -> Encoded:
+        metadata = _metadata(head)
         match changes:
             case AppendFiles():
-                return encode_append(metadata, self._listed(metadata), changes, attempt)
+                return encode_append(metadata, self._listed(metadata, self.store(head)), changes, attempt)
             case UpgradeFormat(format_version):
                 return encode_upgrade(metadata, format_version)
 
-    def _listed(self, metadata: Metadata) -> tuple[Manifest, ...]:
+    def _listed(self, metadata: Metadata, store: ObjectStore) -> tuple[Manifest, ...]:
         """The manifests of the current version, each with the counts that newer format versions require."""
         node = snapshot_node(metadata, None)
-        manifests = () if node is None else self._manifests(metadata, node)
+        manifests = () if node is None else _manifests(metadata, node, store)
         if metadata.format_version == 1:
             return manifests
         return tuple(
-            self._counted(metadata, manifest) if manifest.added_files is None else manifest for manifest in manifests
+            self._counted(metadata, manifest, store) if manifest.added_files is None else manifest
+            for manifest in manifests
         )
 
-    def _counted(self, metadata: Metadata, manifest: Manifest) -> Manifest:
+    def _counted(self, metadata: Metadata, manifest: Manifest, store: ObjectStore) -> Manifest:
         """Writers of version 1 could leave the counts out, and an invented 0 would hide the files."""
         reader = ManifestReader(metadata.specs, metadata.table_location, self.decoded)
-        entries = list(reader.entries(manifest, self.store))
+        entries = list(reader.entries(manifest, store))
         files = {status: sum(entry.status is status for entry in entries) for status in Status}
         rows = {
             status: sum(entry.file.record_count for entry in entries if entry.status is status) for status in Status
@@ -191,40 +190,6 @@ class IcebergTable:
             existing_rows=rows[Status.EXISTING],
             deleted_rows=rows[Status.DELETED],
         )
-
-    def _manifests(self, metadata: Metadata, node: Document) -> tuple[Manifest, ...]:
-        location = manifest_list_location(metadata, node)
-        if location is None:
-            locations = [str(each) for each in node["manifests"]]
-            contents = [self._content(each, "manifest", metadata) for each in locations]
-            return tuple(map(unlisted_manifest, locations, contents))
-        return read_manifest_list(location, self._content(location, "manifest list", metadata))
-
-    def _content(self, location: str, what: str, metadata: Metadata) -> bytes:
-        try:
-            return self.store.read(location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"{what} {location} of table {metadata.table_location} is missing") from error
-
-    def _head_at(self, location: str) -> IcebergHead:
-        try:
-            content = self.store.read(location)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"metadata file {location} of table {self.name} is missing") from error
-        metadata = parse_metadata(location, content)
-        return IcebergHead(location, metadata.table_uuid or metadata.table_location, metadata)
-
-    def _write_all(self, objects: Iterable[tuple[str, bytes]]) -> None:
-        written: list[str] = []
-        try:
-            for location, content in objects:
-                written.append(location)
-                self.store.write(location, content)
-        except BaseException:
-            for location in written:
-                with suppress(OSError):
-                    self.store.delete(location)
-            raise
 
 
 @dataclass(frozen=True)
@@ -245,29 +210,24 @@ class IcebergSource:
         if is_metadata_file(location):
             if not self.store.exists(location):
                 raise InvalidRequest(f"there is no metadata file {location}")
-            return self._table(location, FixedMetadata(location))
+            return self._table(location, FixedMetadata(location, self.store))
         if guess:
-            return self._table(location, FixedMetadata(newest_by_guess(self.store, location)))
+            return self._table(location, FixedMetadata(newest_by_guess(self.store, location), self.store))
         return self._table(location, FolderCatalog(self.store))
 
     def create(self, name: str, table: NewTable) -> IcebergTable:
         """Refused by the swap when the name is taken: nothing of the table that has it is touched."""
         catalog = FolderCatalog(self.store) if "/" in name else self.catalog
-        location = (table.location or catalog.location_for(name)).rstrip("/")
-        document = new_document(table, location, self.ids.unique(), self.clock.now_ms())
-        folder = metadata_folder(Metadata(location, document))
-        compressed = _is_compressed(table.properties)
-        first = catalog.next_metadata_location(TablePointer(None), folder, self.ids.unique(), compressed=compressed)
-        outcome = self._created(
-            catalog, name, Metadata(first, document), render_metadata(document, compressed=compressed)
-        )
+        location = table.location or catalog.location_for(name)
+        commit = self._creation(table, None if location is None else location.rstrip("/"))
+        outcome = self._created(catalog, name, commit)
         if isinstance(outcome, Unknown):
             raise CommitUnknown(
                 f"whether table {name} was created is not known: {outcome.reason}; look before you retry"
             )
         if isinstance(outcome, Taken):
             with suppress(OSError):
-                catalog.abandon(first)
+                catalog.abandon(commit)
             raise InvalidRequest(f"table {name} exists already")
         return self._table(name, catalog)
 
@@ -278,45 +238,96 @@ class IcebergSource:
         (FolderCatalog(self.store) if "/" in name else self.catalog).drop(name)
 
     def _table(self, name: str, catalog: Catalog) -> IcebergTable:
-        return IcebergTable(name, catalog, self.store, self.clock, self.ids, self.decoded)
+        return IcebergTable(name, catalog, self.clock, self.ids, self.decoded)
 
-    def _created(self, catalog: Catalog, name: str, first: Metadata, content: bytes) -> PublishOutcome:
+    def _creation(self, table: NewTable, location: str | None) -> MetadataCommit:
+        table_uuid = self.ids.unique()
+        return MetadataCommit(
+            base=None,
+            unique=self.ids.unique(),
+            requirements=({"type": "assert-create"},),
+            updates=updates_to_create(table, location, table_uuid),
+            describe=partial(new_document, table, location or "", table_uuid, self.clock.now_ms()),
+        )
+
+    def _created(self, catalog: Catalog, name: str, commit: MetadataCommit) -> PublishOutcome:
         """The first swap, done again while its answer is lost: twice is the same as once."""
         outcome: PublishOutcome = Unknown("it was not tried")
         for look in range(_LOOKS_MAX):
             try:
-                outcome = catalog.swap(name, TablePointer(None), first.location, content)
+                outcome = catalog.swap(name, commit)
             except LakewrightError as error:
                 if look == 0:
                     with suppress(OSError, LakewrightError):
-                        catalog.abandon(first.location)
+                        catalog.abandon(commit)
                     raise
                 outcome = Unknown(str(error))
             except Exception as error:  # noqa: BLE001 -- whatever a catalog lets through, its answer is lost
                 outcome = Unknown(f"{type(error).__name__}: {error}")
             if not isinstance(outcome, Unknown):
                 return outcome
-            if self._is_known_as(name, catalog, first.table_uuid):
+            if self._was_made(catalog, name, commit):
                 return Committed()
             self.clock.sleep(_LOOK_WAIT_SECONDS * 2**look)
         return outcome
 
-    def _is_known_as(self, name: str, catalog: Catalog, table_uuid: str | None) -> bool:
-        """By its identity: others may have committed to a new table already."""
+    def _was_made(self, catalog: Catalog, name: str, commit: MetadataCommit) -> bool:
         try:
-            return self._table(name, catalog).head().identity == table_uuid
+            return catalog.includes(commit, catalog.load(name))
         except Exception:  # noqa: BLE001 -- a look that fails settles nothing, whatever it meets
             return False
 
 
-def _metadata(head: Head) -> Metadata:
+def _next_document(metadata: Metadata, encoded: Encoded, now_ms: int) -> Document:
+    document = apply_updates(metadata, encoded.updates, now_ms)
+    return with_metadata_log(document, metadata, _log_entries(metadata))[0]
+
+
+def _obsolete(metadata: Metadata) -> tuple[str, ...]:
+    """What the log of the next metadata lets go of."""
+    return with_metadata_log(dict(metadata.document), metadata, _log_entries(metadata))[1]
+
+
+def _manifests(metadata: Metadata, node: Document, store: ObjectStore) -> tuple[Manifest, ...]:
+    location = manifest_list_location(metadata, node)
+    if location is None:
+        locations = [str(each) for each in node["manifests"]]
+        contents = [_content(each, "manifest", metadata, store) for each in locations]
+        return tuple(map(unlisted_manifest, locations, contents))
+    return read_manifest_list(location, _content(location, "manifest list", metadata, store))
+
+
+def _content(location: str, what: str, metadata: Metadata, store: ObjectStore) -> bytes:
+    try:
+        return store.read(location)
+    except FileNotFoundError as error:
+        raise CorruptTable(f"{what} {location} of table {metadata.table_location} is missing") from error
+
+
+def _write_all(objects: Iterable[tuple[str, bytes]], store: ObjectStore) -> None:
+    written: list[str] = []
+    try:
+        for location, content in objects:
+            written.append(location)
+            store.write(location, content)
+    except BaseException:
+        for location in written:
+            with suppress(OSError):
+                store.delete(location)
+        raise
+
+
+def _iceberg(head: Head) -> IcebergHead:
     assert isinstance(head, IcebergHead)
-    return head.metadata
+    return head
 
 
-def _is_compressed(properties: Mapping[str, str]) -> bool:
-    codecs = frozenset({"none", "gzip"})
-    return Properties(properties).text("write.metadata.compression-codec", "none", one_of=codecs) == "gzip"
+def _metadata(head: Head) -> Metadata:
+    return _iceberg(head).metadata
+
+
+def _log_entries(metadata: Metadata) -> int:
+    return Properties(metadata.properties).number("write.metadata.previous-versions-max", _LOG_ENTRIES_MAX)
 
 
 def _deletes_old_metadata(metadata: Metadata) -> bool:

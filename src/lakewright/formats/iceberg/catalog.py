@@ -9,16 +9,67 @@ import re
 from dataclasses import dataclass
 
 from lakewright.errors import CommitConflict, CorruptTable, InvalidRequest, LakewrightError, Unsupported
-from lakewright.formats.iceberg.records.metadata import parse_metadata
+from lakewright.formats.iceberg.encode import metadata_folder
+from lakewright.formats.iceberg.records.metadata import Metadata, parse_document, parse_metadata, render_metadata
+from lakewright.formats.iceberg.write_properties import Properties
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
-from lakewright.protocols import ObjectStore, TablePointer
+from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 
 _NUMBERED = re.compile(r"v(\d+)(?:\.gz\.metadata\.json|\.metadata\.json|\.metadata\.json\.gz)")
 _METASTORE_FILE = re.compile(r"(\d+)-[^/]*\.metadata\.json(?:\.gz)?|\d+-[^/]*\.gz\.metadata\.json")
 _HINT = "version-hint.text"
 _DROP_ROUNDS_MAX = 10
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
+_CODECS = frozenset({"none", "gzip"})
 _ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
+
+
+@dataclass(frozen=True)
+class MetadataFile:
+    """The next metadata as a file: where the table wants it, how its name ends, and what is in it."""
+
+    folder: str
+    ending: str
+    content: bytes
+
+    @classmethod
+    def of(cls, commit: MetadataCommit) -> "MetadataFile":
+        metadata = Metadata("", commit.document)
+        codec = Properties(metadata.properties).text("write.metadata.compression-codec", "none", one_of=_CODECS)
+        compressed = codec == "gzip"
+        content = render_metadata(commit.document, compressed=compressed)
+        return cls(metadata_folder(metadata), _GZIP if compressed else _PLAIN, content)
+
+
+def read_newest(location: str, name: str, store: ObjectStore) -> NewestMetadata:
+    """What a catalog that keeps files answers for a table."""
+    try:
+        content = store.read(location)
+    except FileNotFoundError as error:
+        raise CorruptTable(f"metadata file {location} of table {name} is missing") from error
+    return NewestMetadata(location, parse_document(location, content), store)
+
+
+def is_written(commit: MetadataCommit, location: str, content: bytes, newest: NewestMetadata) -> bool:
+    """Whether the file of a commit is the newest or one of those before it, and is ours: in a folder, a winner's has the same
+    name. A new table is known by its identity, since others may have committed to it already."""
+    metadata = Metadata(newest.location, newest.document)
+    if commit.base is None:
+        return metadata.table_uuid == table_uuid_in(commit)
+    log = metadata.document.get("metadata-log") or ()
+    is_named = location in {newest.location, *(item["metadata-file"] for item in log)}
+    return is_named and newest.store.read(location) == content
+
+
+def table_uuid_in(commit: MetadataCommit) -> str | None:
+    return Metadata("", commit.document).table_uuid
+
+
+def remove_obsolete(commit: MetadataCommit, new_location: str, store: ObjectStore) -> None:
+    """A log may name anything, even the file that was just written."""
+    for location in commit.obsolete:
+        if location != new_location:
+            store.delete(location)
 
 
 @dataclass(frozen=True)
@@ -37,7 +88,7 @@ class FolderCatalog:
         folders = {folder for folder, _, file_name in places if folder and _NUMBERED.fullmatch(file_name)}
         return tuple(sorted(folder.replace("/", ".") for folder in folders))
 
-    def load(self, name: str) -> TablePointer:
+    def load(self, name: str) -> NewestMetadata:
         root = self.location_for(name)
         versions = self._versions(f"{root}/metadata")
         if not versions:
@@ -45,7 +96,7 @@ class FolderCatalog:
         newest = versions[max(versions)]
         if len(newest) > 1:
             raise CorruptTable(f"{' and '.join(newest)} are both version {max(versions)} of one table")
-        return TablePointer(newest[0])
+        return read_newest(newest[0], name, self.store)
 
     def location_for(self, name: str) -> str:
         if "/" in name:
@@ -57,21 +108,14 @@ class FolderCatalog:
             raise InvalidRequest(f"{name!r} does not name a table; a name is a word, or words with dots between them")
         return "/".join([self.warehouse.rstrip("/"), *parts])
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        """Beside its predecessor, wherever the table says that its metadata goes: nobody would find it elsewhere."""
-        ending = _GZIP if compressed else _PLAIN
-        if base.metadata_location is None:
-            return f"{metadata_folder}/v1{ending}"
-        folder = base.metadata_location.rpartition("/")[0]
-        return f"{folder}/v{version_number(base.metadata_location) + 1}{ending}"
-
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         """A version has several names, and all must be free, right after the base, which must still be there.
 
         A name can also be free because later versions let go of the one that had it: what lies below a newer version was
         not necessarily ever the newest, so its writer has to look. Or because the table was dropped, and perhaps made
         again: that shows for certain only once the name is ours, and then what we wrote is withdrawn.
         """
+        new_location, content = _placed(commit)
         folder, number = new_location.rpartition("/")[0], version_number(new_location)
         if folder != f"{self.location_for(name)}/metadata":
             raise InvalidRequest(
@@ -79,14 +123,14 @@ class FolderCatalog:
                 "location and write.metadata.path"
             )
         try:
-            is_next = self._is_next(number, base, self._versions(folder))
+            is_next = self._is_next(number, commit.base, self._versions(folder))
             if not (is_next and self.store.put_if_absent(new_location, content)):
                 if not self._is_ours(new_location, content):
                     return Taken()
             newest = max(self._versions(folder), default=number)
             if newest > number:
                 return Unknown(f"{new_location} was written when there was a version {newest}")
-            if not self._is_same_table(base, new_location, content):
+            if not self._is_same_table(commit):
                 self.store.delete(new_location)
                 return Taken()
         except OSError as error:
@@ -94,8 +138,14 @@ class FolderCatalog:
         self._hint(folder, number)
         return Committed()
 
-    def abandon(self, new_location: str) -> None:
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return is_written(commit, *_placed(commit), newest)
+
+    def abandon(self, commit: MetadataCommit) -> None:
         """A lost swap wrote nothing: what has that name is the winner's."""
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        remove_obsolete(commit, _placed(commit)[0], self.store)
 
     def drop(self, name: str) -> None:
         """The metadata is what makes the folder a table; oldest first, so that no older version comes to light.
@@ -116,11 +166,11 @@ class FolderCatalog:
                 return
         raise CommitConflict(f"others kept writing to {name} while it was dropped, so it is still there; run it again")
 
-    def _is_next(self, number: int, base: TablePointer, versions: dict[int, list[str]]) -> bool:
+    def _is_next(self, number: int, base: str | None, versions: dict[int, list[str]]) -> bool:
         """Whether the base is the newest of these versions; without a base, whether there are none."""
-        if base.metadata_location is None:
+        if base is None:
             return not versions
-        return max(versions, default=0) == number - 1 and base.metadata_location in versions[number - 1]
+        return max(versions, default=0) == number - 1 and base in versions[number - 1]
 
     def _is_ours(self, location: str, content: bytes) -> bool:
         try:
@@ -128,15 +178,15 @@ class FolderCatalog:
         except FileNotFoundError:
             return False
 
-    def _is_same_table(self, base: TablePointer, location: str, content: bytes) -> bool:
+    def _is_same_table(self, commit: MetadataCommit) -> bool:
         """Whether the base is there, and the table that it was."""
-        if base.metadata_location is None:
+        if commit.base is None:
             return True
         try:
-            there = parse_metadata(base.metadata_location, self.store.read(base.metadata_location))
+            there = parse_metadata(commit.base, self.store.read(commit.base))
         except (FileNotFoundError, LakewrightError):
             return False
-        return there.table_uuid == parse_metadata(location, content).table_uuid
+        return there.table_uuid == table_uuid_in(commit)
 
     def _versions(self, folder: str) -> dict[int, list[str]]:
         """The files of each version; more than one are a defect."""
@@ -171,12 +221,13 @@ class FixedMetadata:
     """One metadata file, as it is: there is nothing to swap."""
 
     location: str
+    store: ObjectStore
 
     def tables(self) -> tuple[str, ...]:
         return ()
 
-    def load(self, name: str) -> TablePointer:
-        return TablePointer(self.location)
+    def load(self, name: str) -> NewestMetadata:
+        return read_newest(self.location, name, self.store)
 
     @property
     def read_only_because(self) -> str:
@@ -188,13 +239,16 @@ class FixedMetadata:
     def location_for(self, name: str) -> str:
         raise Unsupported(self.read_only_because)
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
         raise Unsupported(self.read_only_because)
 
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return False
+
+    def abandon(self, commit: MetadataCommit) -> None:
         raise Unsupported(self.read_only_because)
 
-    def abandon(self, new_location: str) -> None:
+    def clean_up(self, commit: MetadataCommit) -> None:
         raise Unsupported(self.read_only_because)
 
     def drop(self, name: str) -> None:
@@ -224,3 +278,12 @@ def version_number(location: str) -> int:
     if numbered is None:
         raise CorruptTable(f"{location} is not named as the metadata file of a folder table is")
     return int(numbered[1])
+
+
+def _placed(commit: MetadataCommit) -> tuple[str, bytes]:
+    """Beside its predecessor, wherever the table says that its metadata goes: nobody would find it elsewhere."""
+    file = MetadataFile.of(commit)
+    if commit.base is None:
+        return f"{file.folder}/v1{file.ending}", file.content
+    folder = commit.base.rpartition("/")[0]
+    return f"{folder}/v{version_number(commit.base) + 1}{file.ending}", file.content

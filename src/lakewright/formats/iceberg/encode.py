@@ -34,6 +34,16 @@ _TOTAL_OF = {
     "total-equality-deletes": None,
 }
 
+_REQUIRED_OF_BASE = (
+    ("assert-table-uuid", "uuid", "table-uuid"),
+    ("assert-current-schema-id", "current-schema-id", "current-schema-id"),
+    ("assert-last-assigned-field-id", "last-assigned-field-id", "last-column-id"),
+    ("assert-default-spec-id", "default-spec-id", "default-spec-id"),
+    ("assert-last-assigned-partition-id", "last-assigned-partition-id", "last-partition-id"),
+    ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
+)
+"""The kind of a requirement, the name of what it requires, and the key of the metadata that has it."""
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -102,6 +112,55 @@ def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) 
                 raise Unsupported(f"metadata update {action} is not known here")
     document["last-updated-ms"] = now_ms
     return document
+
+
+def requirements_of(metadata: Metadata, updates: Iterable[Document]) -> tuple[Document, ...]:
+    """All that can be required of the base of a commit: whoever changed one of these first has won.
+
+    What the base does not record, as version 1 may, cannot be required.
+    """
+    document = metadata.document
+    refs = document.get("refs") or {}
+    heads = {MAIN: metadata.current_snapshot_id}
+    for update in updates:
+        if update["action"] == "set-snapshot-ref" and update["ref-name"] != MAIN:
+            heads[update["ref-name"]] = (refs.get(update["ref-name"]) or {}).get("snapshot-id")
+    requirements: list[Document] = [
+        {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot_id}
+        for name, snapshot_id in heads.items()
+    ]
+    for requirement, required, recorded in _REQUIRED_OF_BASE:
+        if document.get(recorded) is not None:
+            requirements.append({"type": requirement, required: document[recorded]})
+    return tuple(requirements)
+
+
+def is_in_effect(metadata: Metadata, updates: Sequence[Document]) -> bool:
+    """Whether a table is as updates would have it. A snapshot has an id that nobody else uses, and stays when branches move
+    on; of other updates it is not certain who made them."""
+    added = [update["snapshot"]["snapshot-id"] for update in updates if update["action"] == "add-snapshot"]
+    if added:
+        return all(snapshot_id in metadata.snapshots for snapshot_id in added)
+    return all(_holds(metadata, update) for update in updates)
+
+
+def updates_to_create(table: NewTable, location: str | None, table_uuid: str) -> tuple[Document, ...]:
+    """A new table as updates of nothing; without a location, where it goes is left to the catalog."""
+    schema = schema_to_json(table.schema)
+    spec = {"spec-id": table.spec.spec_id, "fields": _spec_fields(table.spec)}
+    placed = () if location is None else ({"action": "set-location", "location": location},)
+    return (
+        {"action": "assign-uuid", "uuid": table_uuid},
+        {"action": "upgrade-format-version", "format-version": table.format_version},
+        {"action": "add-schema", "schema": schema, "last-column-id": table.schema.highest_id},
+        {"action": "set-current-schema", "schema-id": table.schema.schema_id},
+        {"action": "add-spec", "spec": spec},
+        {"action": "set-default-spec", "spec-id": table.spec.spec_id},
+        {"action": "add-sort-order", "sort-order": _order_node(table.sort_order)},
+        {"action": "set-default-sort-order", "sort-order-id": table.sort_order.order_id},
+        *placed,
+        {"action": "set-properties", "updates": dict(table.properties)},
+    )
 
 
 def with_metadata_log(document: Document, base: Metadata, entries_max: int) -> tuple[Document, tuple[str, ...]]:
@@ -310,6 +369,23 @@ def _apply_upgrade(document: Document, metadata: Metadata, format_version: int) 
         document.setdefault("next-row-id", 0)
         if document.get("current-snapshot-id") == _NO_SNAPSHOT:
             document.pop("current-snapshot-id")
+
+
+def _holds(metadata: Metadata, update: Document) -> bool:
+    match update["action"]:
+        case "upgrade-format-version":
+            return metadata.format_version >= int(update["format-version"])
+        case "set-snapshot-ref":
+            ref = (metadata.document.get("refs") or {}).get(update["ref-name"]) or {}
+            return bool(ref.get("snapshot-id") == update["snapshot-id"])
+        case "remove-snapshot-ref":
+            return update["ref-name"] not in (metadata.document.get("refs") or {})
+        case "set-properties":
+            return all(metadata.properties.get(name) == value for name, value in update["updates"].items())
+        case "remove-properties":
+            return not any(name in metadata.properties for name in update["removals"])
+        case action:
+            raise Unsupported(f"whether metadata update {action} was made cannot be seen")
 
 
 def _spec_fields(spec: PartitionSpec) -> list[Document]:

@@ -21,20 +21,26 @@ from pyiceberg.exceptions import (
     NamespaceAlreadyExistsError,
     NoSuchNamespaceError,
     NoSuchTableError,
+    RESTError,
     TableAlreadyExistsError,
+    ValidationError,
 )
 from pyiceberg.table import StagedTable
 from pyiceberg.table.metadata import TableMetadataUtil
+from requests import RequestException
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from lakewright.errors import InvalidRequest, LakewrightError, Unsupported
+from lakewright.formats.iceberg.catalog import MetadataFile, is_written, read_newest, remove_obsolete
 from lakewright.formats.iceberg.records.metadata import parse_metadata, render_metadata
 from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.model.schema import nearest
-from lakewright.protocols import ObjectStore, TablePointer
+from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 
+_COMMITTING = frozenset({"SqlCatalog", "HiveCatalog", "GlueCatalog"})
+"""By name, because the packages of some need not be there. pyiceberg's others cannot commit to a table."""
 _NUMBER = re.compile(r"(\d+)-")
 
 
@@ -42,7 +48,7 @@ def open_catalog(name: str, properties: Mapping[str, str]) -> PyIcebergCatalog:
     """A catalog as pyiceberg configures it: by its name in the user's configuration, or by properties."""
     try:
         return load_catalog(name, **properties)
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, RESTError, RequestException) as error:
         raise InvalidRequest(f"catalog {name!r} cannot be opened: {error}") from error
 
 
@@ -59,12 +65,9 @@ class MetastoreTables:
 
     @property
     def read_only_because(self) -> str | None:
-        if isinstance(self.catalog, MetastoreCatalog):
+        if any(kind.__name__ in _COMMITTING for kind in type(self.catalog).__mro__):
             return None
-        return (
-            f"catalog {self.catalog.name} is a {type(self.catalog).__name__}; committing through REST catalogs is not "
-            "supported yet"
-        )
+        return f"catalog {self.catalog.name} is a {type(self.catalog).__name__}; committing through it is not supported"
 
     def tables(self) -> tuple[str, ...]:
         names = {
@@ -74,34 +77,26 @@ class MetastoreTables:
         }
         return tuple(sorted(names))
 
-    def load(self, name: str) -> TablePointer:
-        location = self._location(name)
-        if location is None:
-            raise InvalidRequest(
-                f"there is no table {name} in catalog {self.catalog.name}; {nearest(name, self.tables())}"
-            )
-        return TablePointer(location)
+    def load(self, name: str) -> NewestMetadata:
+        return read_newest(self._known_location(name), name, self.store)
 
     def location_for(self, name: str) -> str:
         namespace, table = split_name(name)
+        metastore = self._metastore()
         self._ensure_namespace(namespace)
         try:
-            return str(self._metastore()._resolve_table_location(None, ".".join(namespace), table)).rstrip("/")
+            return str(metastore._resolve_table_location(None, ".".join(namespace), table)).rstrip("/")
         except ValueError as error:
             raise InvalidRequest(f"catalog {self.catalog.name} has no place for {name}: set its warehouse") from error
 
-    def next_metadata_location(self, base: TablePointer, metadata_folder: str, unique: str, *, compressed: bool) -> str:
-        digits = _NUMBER.match((base.metadata_location or "").rpartition("/")[2])
-        number = int(digits[1]) + 1 if digits else 0
-        return f"{metadata_folder}/{number:05d}-{unique}{'.gz' if compressed else ''}.metadata.json"
-
-    def swap(self, name: str, base: TablePointer, new_location: str, content: bytes) -> PublishOutcome:
+    def swap(self, name: str, commit: MetadataCommit) -> PublishOutcome:
+        new_location, content = _placed(commit)
         self.store.write(new_location, content)
         try:
             if isinstance(self.catalog, SqlCatalog):
-                swapped = self._swap_sql(self.catalog, name, base.metadata_location, new_location)
+                swapped = self._swap_sql(self.catalog, name, commit.base, new_location)
             else:
-                swapped = swap_staged(self._metastore(), name, base.metadata_location, new_location, content)
+                swapped = swap_staged(self._metastore(), name, commit.base, new_location, content)
         except (_MovedOn, CommitFailedException, NoSuchTableError, TableAlreadyExistsError, IntegrityError):
             swapped = False
         except LakewrightError:
@@ -112,14 +107,28 @@ class MetastoreTables:
             return Committed()
         return Committed() if self._location(name) == new_location else Taken()
 
-    def abandon(self, new_location: str) -> None:
-        self.store.delete(new_location)
+    def includes(self, commit: MetadataCommit, newest: NewestMetadata) -> bool:
+        return is_written(commit, *_placed(commit), newest)
+
+    def abandon(self, commit: MetadataCommit) -> None:
+        self.store.delete(_placed(commit)[0])
+
+    def clean_up(self, commit: MetadataCommit) -> None:
+        remove_obsolete(commit, _placed(commit)[0], self.store)
 
     def drop(self, name: str) -> None:
         """The catalog forgets the table; its files stay."""
-        self.load(name)
+        self._known_location(name)
         namespace, table = split_name(name)
         self.catalog.drop_table((*namespace, table))
+
+    def _known_location(self, name: str) -> str:
+        location = self._location(name)
+        if location is None:
+            raise InvalidRequest(
+                f"there is no table {name} in catalog {self.catalog.name}; {nearest(name, self.tables())}"
+            )
+        return location
 
     def _location(self, name: str) -> str | None:
         namespace, table = split_name(name)
@@ -131,6 +140,8 @@ class MetastoreTables:
             return self.catalog.load_table((*namespace, table)).metadata_location
         except (NoSuchTableError, NoSuchNamespaceError):
             return None
+        except ValidationError as error:
+            raise _beyond_pyiceberg(self.catalog, name, error) from error
 
     def _swap_sql(self, catalog: SqlCatalog, name: str, base: str | None, new_location: str) -> bool:
         namespace, table = split_name(name)
@@ -149,7 +160,7 @@ class MetastoreTables:
             return bool(result.rowcount)
 
     def _metastore(self) -> MetastoreCatalog:
-        if isinstance(self.catalog, MetastoreCatalog):
+        if isinstance(self.catalog, MetastoreCatalog) and self.read_only_because is None:
             return self.catalog
         raise Unsupported(str(self.read_only_because))
 
@@ -174,7 +185,10 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
     """
     namespace, table = split_name(name)
     metadata = parse_metadata(new_location, content)
-    theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
+    try:
+        theirs = TableMetadataUtil.parse_raw(render_metadata(metadata.document, compressed=False).decode())
+    except ValidationError as error:
+        raise _beyond_pyiceberg(catalog, name, error) from error
     io = catalog._load_file_io(dict(metadata.properties), new_location)
     staged = StagedTable((*namespace, table), theirs, new_location, io, catalog)
 
@@ -188,6 +202,21 @@ def swap_staged(catalog: MetastoreCatalog, name: str, base: str | None, new_loca
     ours._write_metadata = ours._write_metadata_no_exist_check = lambda *_, **__: None
     ours.commit_table(staged, (), ())
     return True
+
+
+def _placed(commit: MetadataCommit) -> tuple[str, bytes]:
+    """In the folder that the table names, under the number after its predecessor's."""
+    file = MetadataFile.of(commit)
+    digits = _NUMBER.match((commit.base or "").rpartition("/")[2])
+    number = int(digits[1]) + 1 if digits else 0
+    return f"{file.folder}/{number:05d}-{commit.unique}{file.ending}", file.content
+
+
+def _beyond_pyiceberg(catalog: PyIcebergCatalog, name: str, error: ValidationError) -> Unsupported:
+    return Unsupported(
+        f"table {name} cannot go through catalog {catalog.name}: pyiceberg, which speaks to it, does not understand the "
+        f"table's metadata: {error}"
+    )
 
 
 def split_name(name: str) -> tuple[tuple[str, ...], str]:

@@ -141,8 +141,12 @@ class Metadata:
 
 
 def parse_metadata(location: str, content: bytes) -> Metadata:
-    """The metadata in a file's bytes, gzip or not; refused by name if it is damaged or from a future we do not know."""
-    document = _document(location, content)
+    """The metadata in a file's bytes, gzip or not."""
+    return metadata_of(location, parse_document(location, content))
+
+
+def metadata_of(location: str, document: Mapping[str, Any]) -> Metadata:
+    """A document with views on it; refused by name if it is damaged or from a future we do not know."""
     version = document.get("format-version")
     if type(version) is not int or version < 1:
         raise CorruptTable(f"{location} has format-version {version!r}; it is not the metadata of an Iceberg table")
@@ -166,18 +170,14 @@ def parse_metadata(location: str, content: bytes) -> Metadata:
     return metadata
 
 
-def render_metadata(document: Mapping[str, Any], *, compressed: bool) -> bytes:
-    content = json.dumps(document, separators=(",", ":")).encode()
-    return gzip.compress(content, mtime=0) if compressed else content
-
-
 def summary_count(node: Mapping[str, Any], name: str) -> int | None:
     """What the writer of a snapshot counted; what is no number was not counted."""
     text = str((node.get("summary") or {}).get(name))
     return int(text) if text.isdecimal() else None
 
 
-def _document(location: str, content: bytes) -> Document:
+def parse_document(location: str, content: bytes) -> Document:
+    """The JSON object in a file's bytes, gzip or not."""
     try:
         text = gzip.decompress(content) if content.startswith(_GZIP_MAGIC) else content
         document = json.loads(text)
@@ -186,6 +186,16 @@ def _document(location: str, content: bytes) -> Document:
     if not isinstance(document, dict):
         raise CorruptTable(f"{location} does not hold a JSON object; it is not a table's metadata")
     return document
+
+
+def render_metadata(document: Mapping[str, Any], *, compressed: bool) -> bytes:
+    content = json.dumps(document, separators=(",", ":")).encode()
+    return gzip.compress(content, mtime=0) if compressed else content
+
+
+def snapshot_row_count(node: Mapping[str, Any]) -> int | None:
+    total = (node.get("summary") or {}).get("total-records")
+    return None if total is None else int(total)
 
 
 def _check_required_parts(metadata: Metadata) -> None:

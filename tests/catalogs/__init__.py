@@ -1,0 +1,1 @@
+"""What do catalogs that answer over a network do to tables?"""
