@@ -138,7 +138,10 @@ def _decompressed(codec: str, block: bytes) -> bytes:
                 raise _NotAvro("a compressed block is cut, or holds more than a manifest can")
             return plain
         case "snappy":
-            return _streamed("snappy", block[:-4], _varint(block))
+            plain = _streamed("snappy", block[:-4], _varint(block))
+            if zlib.crc32(plain) != int.from_bytes(block[-4:], "big"):
+                raise _NotAvro("the checksum of a compressed block is wrong")
+            return plain
         case "zstandard":
             with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as stream:
                 plain = stream.read(_INFLATED_BYTES_MAX)

@@ -21,6 +21,7 @@ _VARINT_BYTES_MAX = 10
 _PADDING = 16
 _NOWHERE = 1 << 40
 """Added to the position of a row that cannot be right: it stays behind the end whatever is added to it."""
+_OF_RECORD, _OF_ANCHOR = "option of the record", "option of the anchor"
 _FLOATS = {"float": (4, "<f4"), "double": (8, "<f8")}
 
 
@@ -48,6 +49,8 @@ def decoded_at_once(
     known = np.ones(count, np.bool_)
     texts = Texts(content, anchors.starts[body_rows], anchors.lengths[body_rows], known, is_text=True)
     member = {**_member(head, inner), anchor: texts, **_member(body, inner)}
+    if not _is_there(member, schema, inner, anchor):
+        return None
     return Fields({**head, **body, inner: Fields(member)})
 
 
@@ -181,16 +184,38 @@ class _Decoder:
 
 
 def _split(schema: Mapping[str, Any], inner: str, anchor: str) -> tuple[list[Any], list[Any]]:
-    """The fields before the anchor and behind it, the member record cut in two."""
+    """The fields before the anchor and behind it, the member record cut in two. Before what is optional stands the number
+    of what it is, which some writers have even for the path."""
     outer = schema["fields"]
     place = next(index for index, field in enumerate(outer) if field["name"] == inner)
-    members = outer[place]["type"]["fields"]
+    members = _present(outer[place]["type"])["fields"]
     cut = next(index for index, member in enumerate(members) if member["name"] == anchor)
+    of_record = [{"name": _OF_RECORD, "type": "long"}] if isinstance(outer[place]["type"], list) else []
+    of_anchor = [{"name": _OF_ANCHOR, "type": "long"}] if isinstance(members[cut]["type"], list) else []
 
     def part(fields: list[Any]) -> dict[str, Any]:
         return {"name": inner, "type": {"type": "record", "fields": fields}}
 
-    return [*outer[:place], part(members[:cut])], [part(members[cut + 1 :]), *outer[place + 1 :]]
+    return [*outer[:place], part([*of_record, *members[:cut], *of_anchor])], [
+        part(members[cut + 1 :]),
+        *outer[place + 1 :],
+    ]
+
+
+def _is_there(member: dict[str, Column], schema: Mapping[str, Any], inner: str, anchor: str) -> bool:
+    """Whether no member record and no anchor is NULL; takes the numbers that say so away."""
+    record = next(field["type"] for field in schema["fields"] if field["name"] == inner)
+    text = next(field["type"] for field in _present(record)["fields"] if field["name"] == anchor)
+    for name, options in ((_OF_RECORD, record), (_OF_ANCHOR, text)):
+        numbers = member.pop(name, None)
+        if isinstance(numbers, Numbers) and (numbers.values != options.index(_present(options))).any():
+            return False
+    return True
+
+
+def _present(node: Any) -> Any:
+    """What an optional is when it is there."""
+    return next(option for option in node if option != "null") if isinstance(node, list) else node
 
 
 def _taken(fields: Fields, rows: Ints) -> Mapping[str, Column]:
