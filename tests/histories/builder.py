@@ -393,7 +393,7 @@ class TableWithPast:
 
     def _parquet(self, location: str, table: pa.Table) -> int:
         sink = BytesIO()
-        pq.write_table(table, sink, row_group_size=3)
+        pq.write_table(table, sink, row_group_size=3, write_page_checksum=True)
         self.store.write(location, sink.getvalue())
         return len(sink.getvalue())
 

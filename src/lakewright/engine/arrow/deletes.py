@@ -111,7 +111,10 @@ class DeleteReader:
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(paths.dictionary)))
         parts = np.split(positions[order], ends[:-1]) if len(ends) else []
-        return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
+        try:
+            return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
+        except UnicodeDecodeError as error:
+            raise CorruptTable(f"delete file {delete.location} of table {self.table} is damaged: {error}") from error
 
     def _keys_of(self, delete: DeleteFile) -> pa.Table:
         kept = self._keys.get(delete.location)
@@ -141,7 +144,7 @@ class DeleteReader:
             )
         try:
             with self.store.open(delete.location) as source:
-                parquet = pq.ParquetFile(source)
+                parquet = pq.ParquetFile(source, page_checksum_verification=True)
                 schema = parquet.schema_arrow
                 by_id = {field_id_of(child): child.name for child in schema}
                 names = [by_id.get(each, name) for each, name in wanted.items()]
@@ -153,7 +156,7 @@ class DeleteReader:
                 rows = parquet.read(columns=names).select(names)
         except FileNotFoundError as error:
             raise CorruptTable(f"delete file {delete.location} of table {self.table} is missing") from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise CorruptTable(
                 f"delete file {delete.location} of table {self.table} is not a readable Parquet file: {error}"
             ) from error
@@ -215,6 +218,8 @@ class _Step:
 
 def vector_positions(blob: bytes, cardinality: int, where: str) -> NDArray[np.int64]:
     """The rows in a `deletion-vector-v1` blob: its length, a magic number, a bitmap and a checksum."""
+    if len(blob) < _VECTOR_FRAME_BYTES:
+        raise CorruptTable(f"{where} is cut: {len(blob)} bytes are left")
     (length,) = struct.unpack(">i", blob[:4])
     body, (checksum,) = blob[4:-4], struct.unpack(">I", blob[-4:])
     if length != len(body) or body[:4] != _VECTOR_MAGIC:

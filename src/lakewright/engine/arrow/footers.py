@@ -49,7 +49,7 @@ class Footers:
                 schema = with_ids(pq.read_schema(source), columns.name_mapping)
         except FileNotFoundError as error:
             raise CorruptTable(f"file {file.location} of table {columns.table} is missing") from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise CorruptTable(
                 f"file {file.location} of table {columns.table} is not a readable Parquet file: {error}"
             ) from error

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lakewright.formats.iceberg.records.columns import Column, Fields, Ints, Items, Numbers, Texts, joined
 
 _ITEMS_MAX = 4096
+_STEPS_MAX = 20_000
 _VARINT_BYTES_MAX = 10
 _PADDING = 16
 _NOWHERE = 1 << 40
@@ -55,7 +56,7 @@ def decoded_at_once(
 
 
 class _NotDecodedAtOnce(Exception):
-    """The schema has a type that no manifest is known to have."""
+    """The schema has a type, or the records a size, that no manifest is known to have."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class _Decoder:
         self._raw = content
         self._bytes = np.frombuffer(content + bytes(_PADDING), np.uint8)
         self._end = len(content)
+        self._steps = self._items = 0
 
     def anchors(self, prefix: bytes) -> _Anchors:
         """The length of a text lies before it; all bytes of a number but its last have the high bit."""
@@ -95,7 +97,7 @@ class _Decoder:
         return Fields(columns), at
 
     def varints(self, at: Ints) -> tuple[Ints, Ints]:
-        """Zigzag numbers of up to ten bytes."""
+        """Zigzag numbers; one that goes on after ten bytes is none."""
         first = self._gathered(at)
         value = (first & 0x7F).astype(np.uint64)
         behind = at + 1
@@ -107,6 +109,7 @@ class _Decoder:
             behind[rows] += 1
             rows = rows[byte >= 0x80]
             shift += 7
+        behind[rows] += _NOWHERE
         numbers = (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
         return numbers, behind
 
@@ -127,7 +130,9 @@ class _Decoder:
                 return Numbers(self._gathered(at) != 0, known), at + 1
             case "float" | "double":
                 size, layout = _FLOATS[kind]
-                return Numbers(self._fixed(at, size).view(layout).ravel().astype(np.float64), known), at + size
+                with np.errstate(invalid="ignore"):  # supposed records may hold any bytes
+                    values = self._fixed(at, size).view(layout).ravel().astype(np.float64)
+                return Numbers(values, known), at + size
             case "bytes" | "string":
                 lengths, starts = self.varints(at)
                 return self._piece(starts, lengths, is_text=kind == "string")
@@ -165,10 +170,17 @@ class _Decoder:
             for number in range(int(counts.max(initial=0))):
                 here = rows if (counts > number).all() else rows[counts > number]
                 here = here[behind[here] <= self._end]
+                self._pay(len(here))
                 items, behind[here] = self._value(node, behind[here])
                 row_parts.append(here)
                 item_parts.append(items)
         return Items(len(at), np.concatenate(row_parts), joined(item_parts)), behind
+
+    def _pay(self, items: int) -> None:
+        """Each true item takes a byte at least; what only looks like records may seem to hold the same bytes many times."""
+        self._steps, self._items = self._steps + 1, self._items + items
+        if self._items > self._end or self._steps > _STEPS_MAX:
+            raise _NotDecodedAtOnce("arrays without an end")
 
     def _piece(self, starts: Ints, lengths: Ints, *, is_text: bool) -> tuple[Texts, Ints]:
         fits = (lengths >= 0) & (starts + np.clip(lengths, 0, self._end) <= self._end)
