@@ -27,15 +27,12 @@ def one_by_one(avro: AvroFile) -> Column:
 
 
 def plain(column: Column, count: int) -> Any:
-    """The values of so many rows; bytes as they are, texts without being understood."""
+    """The values of so many rows; floats as text, since NaN equals nothing."""
     match column:
         case Numbers():
             return [repr(value) for value in column.to_list()]
-        case Texts(content, starts, lengths, known):
-            return [
-                content[int(start) : int(start + length)] if is_known else None
-                for start, length, is_known in zip(starts, lengths, known, strict=True)
-            ]
+        case Texts():
+            return column.to_list()
         case Fields(columns):
             return {name: plain(member, count) for name, member in columns.items()}
         case Items(_, rows, items):
