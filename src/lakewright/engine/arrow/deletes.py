@@ -2,8 +2,10 @@
 
 import struct
 import zlib
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -163,6 +165,30 @@ class DeleteReader:
                 f"say {delete.record_count:,}"
             )
         return rows
+
+
+@dataclass
+class KnownMarks:
+    """The rows that are gone of the files that were asked for last: neither files nor their deletes ever change."""
+
+    _kept: OrderedDict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
+    _rows: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, candidate: Candidate, reader: DeleteReader) -> NDArray[np.int64]:
+        key = (candidate.file.location, *(f"{each.location} {each.content_offset}" for each in candidate.deletes))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        positions = reader.positions(candidate)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = positions
+                self._rows += len(positions)
+            while self._rows > _ROWS_KEPT_MAX:
+                self._rows -= len(self._kept.popitem(last=False)[1])
+        return positions
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,19 @@ class Footers:
                 return self._kept[file.location]
         try:
             with self.store.open(file.location) as source:
-                schema = with_ids(pq.read_schema(source), columns.name_mapping)
+                parquet = pq.ParquetFile(source)
+                schema = with_ids(parquet.schema_arrow, columns.name_mapping)
         except FileNotFoundError as error:
             raise CorruptTable(f"file {file.location} of table {columns.table} is missing") from error
         except (pa.ArrowException, OSError) as error:
             raise CorruptTable(
                 f"file {file.location} of table {columns.table} is not a readable Parquet file: {error}"
             ) from error
+        if parquet.metadata.num_rows != file.record_count:
+            raise CorruptTable(
+                f"file {file.location} of table {columns.table} holds {parquet.metadata.num_rows:,} rows, the table's "
+                f"records say {file.record_count:,}"
+            )
         with self._lock:
             self._kept[file.location] = schema
             if len(self._kept) > _KEPT_MAX:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody gives this module
 
-from lakewright.engine.arrow.deletes import DeleteReader
+from lakewright.engine.arrow.deletes import DeleteReader, KnownMarks
 from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
@@ -71,7 +71,7 @@ _NATIVE_OPTIONS = {
 """Each overrides a session setting, or a guess from the paths, that would change rows or hide them."""
 
 
-def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFrame:
+def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore, known: KnownMarks) -> DataFrame:
     """Spark's reader over exactly these files; floating columns are handed out so that nothing is pushed onto them.
 
     Files that lost rows are read apart, and lose them by an anti join: the others pay nothing for it.
@@ -80,7 +80,7 @@ def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFra
     marked = tuple(candidate for candidate in scan.candidates if candidate.deletes)
     frames = [_plain_frame(spark, whole, scan, store)] if whole else []
     if marked:
-        frames.append(_marked_frame(spark, marked, scan, store))
+        frames.append(_marked_frame(spark, marked, scan, store, known))
     frame = reduce(DataFrame.union, frames)
     return frame.select(*(_guarded(child) for child in scan.columns.fields))
 
@@ -111,22 +111,24 @@ def _plain_frame(spark: SparkSession, files: Iterable[DataFile], scan: Scan, sto
     return reader.parquet(*(native_path(file.location, store) for file in files))
 
 
-def _marked_frame(spark: SparkSession, candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> DataFrame:
+def _marked_frame(
+    spark: SparkSession, candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore, known: KnownMarks
+) -> DataFrame:
     """Rows go by position first, which Spark looks up as a number, and only where one is marked in some file by path."""
     frame = _plain_frame(spark, (candidate.file for candidate in candidates), scan, store)
     columns = [F.col(quoted(child.name)) for child in scan.columns.fields]
     located = frame.select(
         *columns, F.col("_metadata.file_path").alias(_PATH), F.col("_metadata.row_index").alias(_POSITION)
     )
-    marks = F.broadcast(spark.createDataFrame(_marks(candidates, scan, store), _MARKS_SCHEMA))
+    marks = F.broadcast(spark.createDataFrame(_marks(candidates, scan, store, known), _MARKS_SCHEMA))
     is_marked = (F.col(_POSITION) == F.col(_MARKED_POSITION)) & F.array_contains(F.col(_MARKED_PATHS), F.col(_PATH))
     return located.join(marks, is_marked, "left_anti").select(*columns)
 
 
-def _marks(candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> pa.Table:
+def _marks(candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore, known: KnownMarks) -> pa.Table:
     """Every position that is marked in some file, with the paths of those files as Spark spells them."""
     reader = DeleteReader(scan.columns.table, scan.columns.known, store)
-    gone = [reader.positions(candidate) for candidate in candidates]
+    gone = [known.of(candidate, reader) for candidate in candidates]
     positions = np.concatenate(gone)
     files = np.repeat(np.arange(len(candidates)), [len(part) for part in gone])
     order = np.argsort(positions, kind="stable")
