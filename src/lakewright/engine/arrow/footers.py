@@ -13,13 +13,13 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakewright.engine.arrow.evolve import field_id_of, with_ids
+from lakewright.engine.arrow.evolve import field_id_of, is_whole_variant, with_ids
 from lakewright.engine.arrow.types import arrow_type
 from lakewright.errors import CorruptTable
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity
 from lakewright.model.scan import TableColumns
-from lakewright.model.types import Field, ListType, MapType, StructType
+from lakewright.model.types import Field, ListType, MapType, Primitive, StructType
 from lakewright.protocols import ObjectStore
 
 _KEPT_MAX = 20_000
@@ -99,6 +99,8 @@ def _has_shape(kind: pa.DataType, child: Field) -> bool:
             return pa.types.is_list(kind) and _is_inside(kind.value_field, element)
         case MapType(key, value):
             return pa.types.is_map(kind) and _is_inside(kind.key_field, key) and _is_inside(kind.item_field, value)
+        case Primitive.VARIANT:
+            return is_whole_variant(kind)
         case _:
             return bool(kind == arrow_type(child.type))
 

@@ -46,6 +46,7 @@ _NATIVE_TYPES = frozenset(
         Primitive.TIMESTAMPTZ,
         Primitive.STRING,
         Primitive.BINARY,
+        Primitive.VARIANT,
     }
 )
 _NATIVE_FILES_MAX = 1_000
