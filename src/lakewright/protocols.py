@@ -246,8 +246,11 @@ class TableFormat(Protocol):
         """The newest version, asked of whoever decides which that is."""
         ...
 
-    def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
-        """The newest version, or an older one that the table still knows."""
+    def snapshot(self, head: Head, version: int | None = None, *, ref: str | None = None) -> Snapshot:
+        """The newest version, one that the table still knows, or what a branch or tag stands for.
+
+        The newest version and branches have the table's columns; a version and a tag those that they were written with.
+        """
         ...
 
     def store(self, head: Head) -> ObjectStore:
@@ -255,7 +258,10 @@ class TableFormat(Protocol):
         ...
 
     def reader(self, snapshot: Snapshot) -> TaskReader: ...
-    def history(self, head: Head) -> tuple[HistoryEntry, ...]: ...
+    def history(self, head: Head, ref: str | None = None) -> tuple[HistoryEntry, ...]:
+        """What was the newest version when; of a ref, the versions that it is made of. The oldest first."""
+        ...
+
     def layout(self, snapshot: Snapshot, write_id: str) -> WriteLayout: ...
     def stage(self, head: Head, changes: Changes) -> StagedCommit | None:
         """Write the metadata of one attempt, and remove it again if that fails; None if there is nothing to change."""

@@ -107,14 +107,24 @@ def history_of(metadata: Metadata) -> tuple[HistoryEntry, ...]:
         {"snapshot-id": node["snapshot-id"], "timestamp-ms": node["timestamp-ms"]}
         for node in metadata.snapshots.values()
     ]
-    entries = []
-    for item in log:
-        node = metadata.snapshots.get(item["snapshot-id"])
-        if node is not None:
-            summary = dict(node.get("summary") or {})
-            operation = str(summary.pop("operation", "unknown"))
-            entries.append(HistoryEntry(node["snapshot-id"], item["timestamp-ms"], operation, summary))
-    return tuple(entries)
+    nodes = ((metadata.snapshots.get(item["snapshot-id"]), item["timestamp-ms"]) for item in log)
+    return tuple(_history_entry(node, timestamp_ms) for node, timestamp_ms in nodes if node is not None)
+
+
+def ancestry_of(metadata: Metadata, version: int) -> tuple[HistoryEntry, ...]:
+    """A version after those that it was made of, oldest first, as far back as they are known."""
+    line: dict[int, Document] = {}
+    following: int | None = version
+    while following is not None and following in metadata.snapshots and following not in line:
+        line[following] = metadata.snapshots[following]
+        following = line[following].get("parent-snapshot-id")
+    return tuple(_history_entry(node, node["timestamp-ms"]) for node in reversed(line.values()))
+
+
+def _history_entry(node: Document, timestamp_ms: int) -> HistoryEntry:
+    summary = dict(node.get("summary") or {})
+    operation = str(summary.pop("operation", "unknown"))
+    return HistoryEntry(node["snapshot-id"], timestamp_ms, operation, summary)
 
 
 def refuse_unreadable(schema: Schema, table: str) -> None:
