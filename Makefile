@@ -9,6 +9,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 NEEDS_SPARK := tests/spark tests/interop
+# Every file of tests in one process, as many processes as there are cores.
+FAST := -m pytest tests $(NEEDS_SPARK:%=--ignore=%) -n auto --dist loadfile
 # The harness of the benchmark is written densely on purpose; what is checked of it is what speaks to lakewright.
 CODE := src tests tools $(wildcard examples bench/ours.py bench/ground.py)
 
@@ -32,14 +34,14 @@ demo: setup ## See what lakewright does, on a small lakehouse of its own.
 
 .PHONY: fast
 fast: $(READY) ## Run the tests that need no Spark, in under a minute.
-	@$(RUN) -m pytest tests $(NEEDS_SPARK:%=--ignore=%)
+	@$(RUN) $(FAST)
 
 .PHONY: check
 check: $(READY) ## Run what CI runs first: format, lint, types, architecture and fast tests; list what has grown large.
 	@$(RUN) -m ruff format --check --output-format concise $(CODE)
 	@$(RUN) -m ruff check --output-format concise $(CODE)
 	@$(RUN) -m mypy --strict src
-	@$(RUN) -m pytest tests $(NEEDS_SPARK:%=--ignore=%)
+	@$(RUN) $(FAST)
 	@$(RUN) tools/size_report.py
 
 .PHONY: format
@@ -49,7 +51,8 @@ format: $(READY) ## Format the code and mend what the linter can mend.
 
 .PHONY: test
 test: setup ## Run all tests but those with other engines, and list the slowest.
-	@$(RUN) -m pytest tests --ignore=tests/interop --durations=15
+	@$(RUN) $(FAST)
+	@$(RUN) -m pytest tests/spark --durations=15
 
 ##@ Against others
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.foreign.tally import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown, tally  # noqa: F401 -- pytest finds hooks and fixtures here
 from tests.object_store_server import object_store_server
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """The one session of the run; begun by the first test that asks for it.
 
-    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:<master>`, or a master to connect to.
+    LAKEWRIGHT_TEST_SESSION names another kind than a local one: `connect:sc://host:port`, or another master.
     """
     from pyspark.sql import SparkSession  # only here, so that the fast tests start fast
 

@@ -1,7 +1,7 @@
 """How do operations run without Spark? An engine for Arrow tables that reads and writes as SparkEngine does for them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -26,13 +26,16 @@ class InProcessEngine:
     store: ObjectStore
 
     def reaching(self, store: ObjectStore) -> "InProcessEngine":
-        return InProcessEngine(store)
+        return replace(self, store=store)
 
     def settings(self) -> SqlSettings:
         return SqlSettings()
 
     def is_case_sensitive(self) -> bool:
         return False
+
+    def values_of(self, query: str) -> str | None:
+        return None
 
     def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
         return plan_on_threads(snapshot, reader, pruner, self.store)

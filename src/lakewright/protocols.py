@@ -310,6 +310,10 @@ class Engine(Protocol):
         """As the session has it; false while there is none."""
         ...
 
+    def values_of(self, query: str) -> str | None:
+        """The values that a query gives now, as literals with commas between them; None if they are left to later."""
+        ...
+
     def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned: ...
     def columns_of(self, rows: "Rows") -> StructType:
         """The columns of incoming rows, in our types; ids mean nothing."""

@@ -9,7 +9,7 @@ from lakewright.errors import CorruptTable, LakewrightError, Unsupported
 from tests import canonical
 from tests.foreign import corpus
 from tests.foreign.arrow_rows import digest, lines, rows_of
-from tests.foreign.conftest import RIGHT
+from tests.foreign.tally import RIGHT
 
 # Why a sound table may be refused: words of the error, and the features of which the table must have one.
 REASONS = {

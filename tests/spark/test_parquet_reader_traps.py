@@ -242,6 +242,7 @@ def test_a_warehouse_with_an_odd_path_is_written_and_read(spark: SparkSession, t
         assert ways.lines(table.to_df()) == ways.lines(rows), name
 
 
+FORGIVING = {"spark.sql.files.ignoreMissingFiles": "true", "spark.sql.files.ignoreCorruptFiles": "true"}
 FLIPPED: Mapping[str, Mapping[str, str]] = {
     "matching by field id": {"spark.sql.parquet.fieldId.read.enabled": "true"},
     "not matching by field id": {"spark.sql.parquet.fieldId.read.enabled": "false"},
@@ -276,10 +277,7 @@ FLIPPED: Mapping[str, Mapping[str, str]] = {
         "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
     },
     "listing in parallel": {"spark.sql.sources.parallelPartitionDiscovery.threshold": "0"},
-    "missing and corrupt files": {
-        "spark.sql.files.ignoreMissingFiles": "true",
-        "spark.sql.files.ignoreCorruptFiles": "true",
-    },
+    "missing and corrupt files": FORGIVING,
     "not ANSI": {"spark.sql.ansi.enabled": "false"},
     "time zone": {"spark.sql.session.timeZone": "America/New_York"},
 }
@@ -322,22 +320,17 @@ def test_a_condition_means_what_it_meant_when_it_was_asked(
         assert ways.lines(asked_in_tokyo) == ways.lines(hours.slice(11, 2))
 
 
-@pytest.mark.parametrize("forgiving", ["true", "false"])
 @pytest.mark.parametrize("way", ways.WAYS)
 @pytest.mark.parametrize("harm", ["missing", "emptied", "cut", "garbled", "garbled at its end"])
 def test_a_file_that_is_harmed_while_a_dataframe_waits_is_an_error_that_names_it(
-    lake: lw.Lake, spark: SparkSession, settings: Settings, way: ways.Way, harm: str, forgiving: str
+    lake: lw.Lake, spark: SparkSession, settings: Settings, way: ways.Way, harm: str
 ) -> None:
     table = lake.create_table("n.t", "a BIGINT, b STRING")
     for start in (0, 1000):
         keys = list(range(start, start + 1000))
         table.append(pa.table({"a": keys, "b": [f"text of {key}" for key in keys]}))
     harmed = data_files(table)[0]
-    names = {
-        "spark.sql.files.ignoreMissingFiles": forgiving,
-        "spark.sql.files.ignoreCorruptFiles": forgiving,
-    }
-    with settings(names):
+    with settings(FORGIVING):
         waiting = ways.frame(table, spark, way)
     content = harmed.read_bytes()
     match harm:
@@ -351,7 +344,7 @@ def test_a_file_that_is_harmed_while_a_dataframe_waits_is_an_error_that_names_it
             harmed.write_bytes(content[:4] + bytes(len(content) // 2) + content[4 + len(content) // 2 :])
         case "garbled at its end":
             harmed.write_bytes(content[:-60] + bytes(52) + content[-8:])
-    with settings(names), pytest.raises(Exception, match=harmed.name):
+    with settings(FORGIVING), pytest.raises(Exception, match=harmed.name):
         waiting.toArrow()
 
 
@@ -363,9 +356,8 @@ def test_a_file_that_is_missing_when_a_dataframe_is_built_is_an_error_that_names
     table.append(numbers(a=[2]))
     gone = data_files(table)[1]
     gone.unlink()
-    forgiving = {"spark.sql.files.ignoreMissingFiles": "true", "spark.sql.files.ignoreCorruptFiles": "true"}
     for way in ways.WAYS:
-        with settings(forgiving), pytest.raises(Exception, match=gone.name):
+        with settings(FORGIVING), pytest.raises(Exception, match=gone.name):
             ways.frame(table, spark, way).toArrow()
 
 

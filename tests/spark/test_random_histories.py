@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 import lakewright as lw
 from tests.spark import ways
 
-SECONDS = 40
+SECONDS = 30
 CONDITIONS_EACH = 4
 SCHEMA = pa.schema(
     {

@@ -11,6 +11,7 @@ from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import Field
 from lakewright.planning.bind import bind, columns_named
 from lakewright.planning.prune import Pruner
+from lakewright.planning.subqueries import queries_of_values, with_values
 from lakewright.protocols import Engine, TableFormat
 
 if TYPE_CHECKING:
@@ -31,13 +32,14 @@ def frame(request: Read, snapshot: Snapshot, table: TableFormat, engine: Engine)
     asked = snapshot.columns_to_ask
     shown = _shown(request.columns, snapshot, settings.case_sensitive)
     predicate: Predicate = EVERY_ROW
-    read = shown
-    if request.where is not None:
-        predicate = bind(request.where, asked, settings)
-        needed = columns_named(request.where, asked)
+    read, where = shown, request.where
+    if where is not None:
+        where = with_values(where, queries_of_values(where), engine.values_of)
+        predicate = bind(where, asked, settings)
+        needed = columns_named(where, asked)
         read = tuple(child for child in asked.fields if child in shown or child in needed)
     planned = plan(snapshot, Pruner(predicate, asked, snapshot.specs), table, engine)
-    return engine.frame(scan_of(read, planned, snapshot), request.where, tuple(child.name for child in shown))
+    return engine.frame(scan_of(read, planned, snapshot), where, tuple(child.name for child in shown))
 
 
 def plan(snapshot: Snapshot, pruner: Pruner, table: TableFormat, engine: Engine) -> Planned:

@@ -28,7 +28,7 @@ def date_days(text: str) -> int | None:
         return None
 
 
-def timestamp_units(text: str, column_type: ColumnType, time_zone: str) -> int | None:
+def timestamp_units(text: str, column_type: ColumnType, time_zone: str | None) -> int | None:
     """Microseconds since 1970; a text without an offset is local time of the session, or zoneless as the column is."""
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
@@ -53,8 +53,10 @@ def uuid_bytes(text: str) -> bytes | None:
     return bytes.fromhex(text.replace("-", "")) if _UUID.fullmatch(text) else None
 
 
-def _zone(name: str) -> tzinfo | None:
+def _zone(name: str | None) -> tzinfo | None:
     """None for one that is not known here, or that lies further from UTC than any does."""
+    if name is None:
+        return None
     if name in ("Z", "UTC", "GMT"):
         return UTC
     offset = _OFFSET.fullmatch(name)

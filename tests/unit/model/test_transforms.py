@@ -184,7 +184,9 @@ FOLLOWING: list[tuple[Callable, str | bytes, str | bytes | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("following", "prefix", "expected"), FOLLOWING, ids=repr)
+@pytest.mark.parametrize(
+    ("following", "prefix", "expected"), FOLLOWING, ids=lambda each: getattr(each, "__name__", None) or ascii(each)
+)
 def test_the_next_text_or_bytes_are_the_smallest_above_all_that_begin_so(
     following: Callable, prefix: str | bytes, expected: str | bytes | None
 ) -> None:

@@ -10,7 +10,9 @@ from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
 from lakewright.engine.arrow.types import columns_of_schema
 from lakewright.engine.spark import casts, frames, types, writes
+from lakewright.engine.spark.plans import plan_on_workers
 from lakewright.engine.spark.session import Session
+from lakewright.engine.spark.values import literals_of
 from lakewright.errors import InvalidRequest
 from lakewright.model.assignment import ColumnAssignment, FromColumn
 from lakewright.model.files import DataFile
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from lakewright.protocols import Rows
 
 _TASKS_MIN = 2
+_WORKER_TASKS_MIN, _WORKER_BYTES_MIN = 16, 64 << 20
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,15 @@ class SparkEngine:
         return self.session.is_started and self.session.settings().case_sensitive
 
     def plan(self, snapshot: Snapshot, reader: TaskReader, pruner: FilePruner) -> Planned:
+        """On this machine, unless there is a cluster and enough to read for its tasks to be worth their price."""
+        tasks = [task for task in (*snapshot.tasks, *snapshot.delete_tasks) if pruner.keeps_task(task)]
+        is_large = len(tasks) >= _WORKER_TASKS_MIN and sum(task.size_bytes for task in tasks) >= _WORKER_BYTES_MIN
+        if is_large and self.session.is_on_cluster:
+            return plan_on_workers(self.session.spark_with_workers, snapshot, reader, pruner, self.store)
         return plan_on_threads(snapshot, reader, pruner, self.store)
+
+    def values_of(self, query: str) -> str | None:
+        return literals_of(self.session.spark, query)
 
     def columns_of(self, rows: "Rows") -> StructType:
         table = arrow_rows(rows)

@@ -39,6 +39,14 @@ class Session:
         return self.given is not None or self._started is not None
 
     @property
+    def is_on_cluster(self) -> bool:
+        """Whether there are workers beside this machine; a session that is not started will be local."""
+        if not self.is_started:
+            return False
+        master = self.spark.conf.get("spark.master", "") or ""
+        return not (master == "local" or master.startswith("local["))
+
+    @property
     def spark(self) -> SparkSession:
         if self.given is not None:
             return self.given
@@ -56,10 +64,11 @@ class Session:
         return spark
 
     def settings(self) -> SqlSettings:
-        conf = self.spark.conf
+        """Spark Connect looks at the time zone only when a DataFrame runs."""
+        conf, is_remote = self.spark.conf, type(self.spark).__module__.startswith("pyspark.sql.connect")
         return SqlSettings(
             case_sensitive=str(conf.get("spark.sql.caseSensitive", "false")).lower() == "true",
-            time_zone=str(conf.get("spark.sql.session.timeZone", "UTC")),
+            time_zone=None if is_remote else str(conf.get("spark.sql.session.timeZone", "UTC")),
         )
 
 

@@ -39,6 +39,8 @@ from lakewright.model.changes import Committed, PublishOutcome, Taken, Unknown
 from lakewright.model.schema import nearest
 from lakewright.protocols import MetadataCommit, NewestMetadata, ObjectStore
 
+_COMMITTING = frozenset({"SqlCatalog", "HiveCatalog", "GlueCatalog"})
+"""By name, because the packages of some need not be there. pyiceberg's others cannot commit to a table."""
 _NUMBER = re.compile(r"(\d+)-")
 
 
@@ -63,7 +65,7 @@ class MetastoreTables:
 
     @property
     def read_only_because(self) -> str | None:
-        if isinstance(self.catalog, MetastoreCatalog):
+        if any(kind.__name__ in _COMMITTING for kind in type(self.catalog).__mro__):
             return None
         return f"catalog {self.catalog.name} is a {type(self.catalog).__name__}; committing through it is not supported"
 
@@ -80,9 +82,10 @@ class MetastoreTables:
 
     def location_for(self, name: str) -> str:
         namespace, table = split_name(name)
+        metastore = self._metastore()
         self._ensure_namespace(namespace)
         try:
-            return str(self._metastore()._resolve_table_location(None, ".".join(namespace), table)).rstrip("/")
+            return str(metastore._resolve_table_location(None, ".".join(namespace), table)).rstrip("/")
         except ValueError as error:
             raise InvalidRequest(f"catalog {self.catalog.name} has no place for {name}: set its warehouse") from error
 
@@ -157,7 +160,7 @@ class MetastoreTables:
             return bool(result.rowcount)
 
     def _metastore(self) -> MetastoreCatalog:
-        if isinstance(self.catalog, MetastoreCatalog):
+        if isinstance(self.catalog, MetastoreCatalog) and self.read_only_because is None:
             return self.catalog
         raise Unsupported(str(self.read_only_because))
 
