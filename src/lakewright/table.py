@@ -12,7 +12,7 @@ from lakewright.model.changes import Head, PendingCommit
 from lakewright.model.refs import MAIN, Ref, RefKind, Retention, existing_ref
 from lakewright.model.report import Report, counted, readable_bytes
 from lakewright.model.snapshot import HistoryEntry, Snapshot
-from lakewright.operations import append, read, refs, upgrade
+from lakewright.operations import append, inspect, read, refs, upgrade
 from lakewright.protocols import Clock, Engine, Ids, TableFormat
 
 if TYPE_CHECKING:
@@ -118,6 +118,13 @@ class Table:
     def refs(self) -> tuple[Ref, ...]:
         """The branches and tags, with the versions that they stand for; `main` is the table itself."""
         return self._format.head().refs
+
+    def inspect(self, what: str) -> "DataFrame":
+        """A metadata table of this version: files, delete_files, entries, manifests, partitions, snapshots, refs, or
+        position_deletes. The columns are those of Iceberg's Spark."""
+        head = self._format.head()
+        snapshot, engine = self._snapshot(head), self._engine_for(head)
+        return inspect.frame(inspect.Inspect(what), head, snapshot, self._format, engine)
 
     def create_branch(
         self,

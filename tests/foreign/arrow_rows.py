@@ -24,13 +24,15 @@ TO_BE_ESCAPED = r'["\\\x00-\x1f]'
 MICROSECONDS = (pa.timestamp("us"), pa.timestamp("us", "UTC"))
 
 
-def rows_of(metadata_location: str, moved: Mapping[str, str], snapshot_id: int | None = None) -> pa.Table:
-    """The rows of one snapshot; the current one when no id is given."""
+def rows_of(
+    metadata_location: str, moved: Mapping[str, str], snapshot_id: int | None = None, ref: str | None = None
+) -> pa.Table:
+    """The rows of one snapshot or ref; the current ones when neither is given."""
     store = Storage.of({}, moved)
     table = IcebergSource(FolderCatalog(store), store, SystemClock(), RandomIds()).open_location(
         metadata_location, guess=False
     )
-    snapshot = table.snapshot(table.head(), snapshot_id)
+    snapshot = table.snapshot(table.head(), snapshot_id, ref=ref)
     planned = plan_on_threads(snapshot, table.reader(snapshot), Pruner.of(EVERY_ROW, snapshot), store)
     reader = RowReader.of(scan_of(snapshot.schema.fields, planned, snapshot).columns, store)
     batches = [batch for candidate in planned.candidates for batch in reader.batches(candidate)]

@@ -27,10 +27,12 @@ def test_every_snapshot_is_read_right_or_refused_for_a_feature_of_the_table(
     table: corpus.ForeignTable, tally: Counter[str]
 ) -> None:
     lake = lw.connect(catalog={"name": "foreign", "type": "folder", "warehouse": "unused"}, moved=table.moved)
-    assert lake.open(table.metadata_location).metadata_location == table.metadata_location
+    opened = lake.open(table.metadata_location)
+    assert opened.metadata_location == table.metadata_location
+    assert {ref.name: ref.version for ref in opened.refs()} == table.refs
     for expected in table.expected:
         try:
-            found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id))
+            found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id, expected.ref))
         except Unsupported as error:
             tally[_reason(error, table)] += 1
             continue

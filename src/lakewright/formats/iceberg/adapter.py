@@ -21,6 +21,7 @@ from lakewright.formats.iceberg.encode import (
     updates_to_create,
     with_metadata_log,
 )
+from lakewright.formats.iceberg.listings import Recorded, listing_of
 from lakewright.formats.iceberg.planning import DecodedManifests, ManifestReader
 from lakewright.formats.iceberg.records.manifests import Manifest, Status, read_manifest_list, unlisted_manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, metadata_of
@@ -49,6 +50,7 @@ from lakewright.model.changes import (
 )
 from lakewright.model.creation import NewTable
 from lakewright.model.layout import WriteLayout
+from lakewright.model.listing import Listing
 from lakewright.model.refs import MAIN, RefKind, existing_ref
 from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
@@ -105,6 +107,12 @@ class IcebergTable:
 
     def store(self, head: Head) -> ObjectStore:
         return _iceberg(head).newest.store
+
+    def listing(self, head: Head, snapshot: Snapshot, name: str) -> Listing:
+        metadata, store = _metadata(head), self.store(head)
+        node = None if snapshot.version is None else snapshot_node(metadata, snapshot.version)
+        manifests = () if node is None else _manifests(metadata, node, store)
+        return listing_of(name, Recorded(metadata, manifests, partial(self.reader(snapshot).entries, store=store)))
 
     def reader(self, snapshot: Snapshot) -> ManifestReader:
         return ManifestReader(snapshot.specs, snapshot.location, self.decoded)

@@ -1,9 +1,11 @@
 """What is a table at one version, according to its metadata and the manifest list of that version?"""
 
+from dataclasses import replace
+
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
-from lakewright.model.partitioning import PartitionField, result_type
+from lakewright.model.partitioning import PartitionField, Void, result_type
 from lakewright.model.scan import FILE_ID, LAST_UPDATED_ID, PARTITION_ID, POSITION_ID, ROW_ID_ID, SPEC_ID_ID
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import HistoryEntry, Snapshot
@@ -65,10 +67,7 @@ def snapshot_of(
 
 def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
     """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
-    parts = {part.field_id: part for spec in metadata.specs.values() for part in spec.fields}
-    members = tuple(
-        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
-    )
+    members = partition_members(metadata)
     partition = (Field(PARTITION_ID, "_partition", StructType(members)),) if members else ()
     lineage = (
         Field(ROW_ID_ID, "_row_id", Primitive.LONG),
@@ -80,6 +79,20 @@ def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
         Field(SPEC_ID_ID, "_spec_id", Primitive.INT),
         *partition,
         *(lineage if metadata.format_version > 2 else ()),
+    )
+
+
+def partition_members(metadata: Metadata) -> tuple[Field, ...]:
+    """The partition fields of all specs by id, each by its newest name. A void field has the type that it had before."""
+    parts: dict[int, PartitionField] = {}
+    for spec_id in sorted(metadata.specs):
+        for part in metadata.specs[spec_id].fields:
+            before = parts.get(part.field_id)
+            if before is not None and isinstance(part.transform, Void):
+                part = replace(before, name=part.name)
+            parts[part.field_id] = part
+    return tuple(
+        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
     )
 
 
