@@ -83,7 +83,10 @@ def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
 
 
 def partition_members(metadata: Metadata) -> tuple[Field, ...]:
-    """The partition fields of all specs by id, each by its newest name. A void field has the type that it had before."""
+    """The partition fields of all specs by id, each by its newest name. A void field has the type that it had before.
+
+    Of fields with one name, as another transform of the same column has it, the newest keeps it.
+    """
     parts: dict[int, PartitionField] = {}
     for spec_id in sorted(metadata.specs):
         for part in metadata.specs[spec_id].fields:
@@ -91,8 +94,14 @@ def partition_members(metadata: Metadata) -> tuple[Field, ...]:
             if before is not None and isinstance(part.transform, Void):
                 part = replace(before, name=part.name)
             parts[part.field_id] = part
+    newest = {parts[field_id].name.lower(): field_id for field_id in sorted(parts)}
     return tuple(
-        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
+        Field(
+            field_id,
+            part.name if newest[part.name.lower()] == field_id else f"{part.name}_{field_id}",
+            partition_type(part, metadata),
+        )
+        for field_id, part in sorted(parts.items())
     )
 
 
