@@ -9,11 +9,13 @@ import pytest
 from pyiceberg.catalog import load_catalog
 
 from lakewright.formats.iceberg.planning import ManifestReader
+from lakewright.formats.iceberg.records.avro import read_avro
 from lakewright.model.files import DeleteKind
 from lakewright.model.snapshot import Snapshot
 from tests.canonical import difference, lines
 from tests.catalogs.rest_server import RestServer
 from tests.catalogs.writers import NAME, Writer
+from tests.decoded_columns import at_once, one_by_one, plain
 
 ROWS = pa.table(
     {
@@ -95,3 +97,18 @@ def kinds_of_deletes(server: RestServer) -> set[DeleteKind]:
     snapshot: Snapshot = table.snapshot(table.head())
     reader: ManifestReader = table.reader(snapshot)
     return {delete.kind for task in snapshot.delete_tasks for delete in reader.deletes(task, writer.store)}
+
+
+def test_both_decoders_find_the_same_in_manifests_of_duckdb(server: RestServer, duck: Any) -> None:
+    """So many files that all are decoded at once."""
+    writer = Writer(server)
+    writer.create()
+    duck.execute(f"INSERT INTO lake.{NAME} SELECT i, 'region ' || i FROM range(60) t(i)")
+    table = writer.format()
+    (task,) = table.snapshot(table.head()).tasks
+    avro = read_avro(writer.store.read(task.location))
+    found_at_once = at_once(avro)
+    assert avro.count == 60
+    assert found_at_once is not None
+    assert plain(found_at_once, avro.count) == plain(one_by_one(avro), avro.count)
+    assert writer.ids_in() == list(range(60))
