@@ -180,12 +180,12 @@ def _avro(raw: bytes) -> AvroFile | None:
 
 
 ATTACKS: dict[str, tuple[Attack, int]] = {
-    "manifest": (manifest, 1500),
-    "manifest list": (manifest_list, 800),
-    "vector": (vector, 800),
-    "puffin": (puffin, 300),
-    "position deletes": (position_deletes, 500),
-    "data file": (data_file, 200),
+    "manifest": (manifest, 1000),
+    "manifest list": (manifest_list, 400),
+    "vector": (vector, 500),
+    "puffin": (puffin, 200),
+    "position deletes": (position_deletes, 300),
+    "data file": (data_file, 150),
 }
 
 
