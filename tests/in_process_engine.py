@@ -6,13 +6,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from lakewright.engine.arrow.listings import listing_table, mark_fields, marked_rows
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.types import arrow_schema, columns_of_schema
 from lakewright.model.assignment import ColumnAssignment
-from lakewright.model.files import DataFile
+from lakewright.model.files import DataFile, DeleteFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.scan import Planned, Scan
+from lakewright.model.listing import Listing
+from lakewright.model.scan import Planned, Scan, TableColumns
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import StructType
@@ -51,6 +53,13 @@ class InProcessEngine:
         reader = RowReader.of(scan.columns, self.store)
         batches = [batch for candidate in scan.candidates for batch in reader.batches(candidate)]
         return pa.Table.from_batches(batches, arrow_schema(scan.columns.fields)).select(list(columns))
+
+    def listed(self, listing: Listing) -> Any:
+        return listing_table(listing)
+
+    def marked(self, deletes: tuple[DeleteFile, ...], columns: TableColumns) -> Any:
+        batches = [batch for delete in deletes for batch in marked_rows(delete, columns, self.store)]
+        return pa.Table.from_batches(batches, arrow_schema(mark_fields(columns)))
 
     def discard(self, locations: Iterable[str]) -> None:
         discard_files(locations, self.store)

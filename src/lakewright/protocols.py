@@ -14,7 +14,8 @@ from lakewright.model.columns import FileColumns
 from lakewright.model.creation import NewTable
 from lakewright.model.files import DataFile, DeleteFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.scan import Candidate, Planned, Scan
+from lakewright.model.listing import Listing
+from lakewright.model.scan import Candidate, Planned, Scan, TableColumns
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import HistoryEntry, PlanningTask, Snapshot
 from lakewright.model.types import StructType
@@ -246,8 +247,11 @@ class TableFormat(Protocol):
         """The newest version, asked of whoever decides which that is."""
         ...
 
-    def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
-        """The newest version, or an older one that the table still knows."""
+    def snapshot(self, head: Head, version: int | None = None, *, ref: str | None = None) -> Snapshot:
+        """The newest version, one that the table still knows, or what a branch or tag stands for.
+
+        The newest version and branches have the table's columns; a version and a tag those that they were written with.
+        """
         ...
 
     def store(self, head: Head) -> ObjectStore:
@@ -255,7 +259,14 @@ class TableFormat(Protocol):
         ...
 
     def reader(self, snapshot: Snapshot) -> TaskReader: ...
-    def history(self, head: Head) -> tuple[HistoryEntry, ...]: ...
+    def history(self, head: Head, ref: str | None = None) -> tuple[HistoryEntry, ...]:
+        """What was the newest version when; of a ref, the versions that it is made of. The oldest first."""
+        ...
+
+    def listing(self, head: Head, snapshot: Snapshot, name: str) -> Listing:
+        """What the table's records say of a version; refused with the nearest names when there is no such listing."""
+        ...
+
     def layout(self, snapshot: Snapshot, write_id: str) -> WriteLayout: ...
     def stage(self, head: Head, changes: Changes) -> StagedCommit | None:
         """Write the metadata of one attempt, and remove it again if that fails; None if there is nothing to change."""
@@ -319,6 +330,14 @@ class Engine(Protocol):
 
     def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> "DataFrame":
         """A lazy DataFrame of the wanted columns of the rows for which the condition is TRUE."""
+        ...
+
+    def listed(self, listing: Listing) -> "DataFrame":
+        """A DataFrame of what a table says about itself."""
+        ...
+
+    def marked(self, deletes: tuple[DeleteFile, ...], columns: TableColumns) -> "DataFrame":
+        """A lazy DataFrame with a row for each row that delete files mark, whichever data files are still there."""
         ...
 
     def discard(self, locations: Iterable[str]) -> None:

@@ -10,31 +10,49 @@ import pyarrow.compute as pc
 from lakewright.engine.arrow.local import plan_on_threads
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.types import arrow_schema
-from lakewright.formats.iceberg.adapter import IcebergSource
+from lakewright.formats.iceberg.adapter import IcebergSource, IcebergTable
 from lakewright.formats.iceberg.catalog import FolderCatalog
 from lakewright.model.predicates import EVERY_ROW
+from lakewright.operations import inspect
 from lakewright.operations.read import scan_of
 from lakewright.planning.prune import Pruner
 from lakewright.storage.locations import Storage
 from lakewright.system_clock import RandomIds, SystemClock
 from tests import canonical
+from tests.in_process_engine import InProcessEngine
 
 DIGITS_WITHOUT_EXPONENT = 6
 TO_BE_ESCAPED = r'["\\\x00-\x1f]'
 MICROSECONDS = (pa.timestamp("us"), pa.timestamp("us", "UTC"))
 
 
-def rows_of(metadata_location: str, moved: Mapping[str, str], snapshot_id: int | None = None) -> pa.Table:
-    """The rows of one snapshot; the current one when no id is given."""
+def rows_of(
+    metadata_location: str, moved: Mapping[str, str], snapshot_id: int | None = None, ref: str | None = None
+) -> pa.Table:
+    """The rows of one snapshot or ref; the current ones when neither is given."""
     store = Storage.of({}, moved)
-    table = IcebergSource(FolderCatalog(store), store, SystemClock(), RandomIds()).open_location(
-        metadata_location, guess=False
-    )
-    snapshot = table.snapshot(table.head(), snapshot_id)
+    table = _opened(metadata_location, store)
+    snapshot = table.snapshot(table.head(), snapshot_id, ref=ref)
     planned = plan_on_threads(snapshot, table.reader(snapshot), Pruner.of(EVERY_ROW, snapshot), store)
     reader = RowReader.of(scan_of(snapshot.schema.fields, planned, snapshot).columns, store)
     batches = [batch for candidate in planned.candidates for batch in reader.batches(candidate)]
     return pa.Table.from_batches(batches, arrow_schema(snapshot.schema.fields))
+
+
+def listed(metadata_location: str, moved: Mapping[str, str], what: str, ref: str | None = None) -> pa.Table:
+    """A metadata table of the current version, or of a ref."""
+    store = Storage.of({}, moved)
+    table = _opened(metadata_location, store)
+    head = table.head()
+    listing: pa.Table = inspect.frame(
+        inspect.Inspect(what), head, table.snapshot(head, ref=ref), table, InProcessEngine(store)
+    )
+    return listing
+
+
+def _opened(metadata_location: str, store: Storage) -> IcebergTable:
+    source = IcebergSource(FolderCatalog(store), store, SystemClock(), RandomIds())
+    return source.open_location(metadata_location, guess=False)
 
 
 def lines(table: pa.Table) -> list[str]:

@@ -10,13 +10,14 @@ from lakewright.formats.iceberg.records.avro import names_by_field_id, read_avro
 from tests import canonical
 from tests.decoded_columns import at_once, one_by_one, plain
 from tests.foreign import corpus
-from tests.foreign.arrow_rows import digest, lines, rows_of
+from tests.foreign.arrow_rows import digest, lines, listed, rows_of
 from tests.foreign.tally import RIGHT
 
 # Why a sound table may be refused: words of the error, and the features of which the table must have one.
 REASONS = {
     "only Parquet data files": {"avro-data", "orc-data"},
 }
+LISTINGS = ("files", "delete_files", "entries", "manifests", "partitions", "snapshots", "refs", "position_deletes")
 TABLES = corpus.iceberg_tables()
 SOUND = [table for table in TABLES if not table.is_damaged]
 DAMAGED = [table for table in TABLES if table.is_damaged]
@@ -29,10 +30,12 @@ def test_every_snapshot_is_read_right_or_refused_for_a_feature_of_the_table(
     table: corpus.ForeignTable, tally: Counter[str]
 ) -> None:
     lake = lw.connect(catalog={"name": "foreign", "type": "folder", "warehouse": "unused"}, moved=table.moved)
-    assert lake.open(table.metadata_location).metadata_location == table.metadata_location
+    opened = lake.open(table.metadata_location)
+    assert opened.metadata_location == table.metadata_location
+    assert {ref.name: ref.version for ref in opened.refs()} == table.refs
     for expected in table.expected:
         try:
-            found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id))
+            found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id, expected.ref))
         except Unsupported as error:
             tally[reason_to_refuse(error, table)] += 1
             continue
@@ -41,6 +44,27 @@ def test_every_snapshot_is_read_right_or_refused_for_a_feature_of_the_table(
             assert not canonical.difference(found, expected.lines), expected
         assert digest(found) == expected.sha256, expected
         tally[RIGHT] += 1
+
+
+@pytest.mark.parametrize("table", SOUND, ids=lambda table: table.name)
+def test_what_a_table_lists_of_itself_agrees_with_itself(table: corpus.ForeignTable) -> None:
+    listings = {what: listed(table.metadata_location, table.moved, what) for what in LISTINGS}
+    for listing in listings.values():
+        listing.validate(full=True)
+    files = listings["files"].to_pylist()
+    deletes = [file for file in files if file["content"] > 0]
+    assert deletes == listings["delete_files"].to_pylist()
+    live = [entry["data_file"] for entry in listings["entries"].to_pylist() if entry["status"] < 2]
+    assert sorted(live, key=repr) == sorted(files, key=repr)
+    counts = listings["partitions"].to_pydict()
+    assert sum(counts["record_count"]) == sum(file["record_count"] for file in files if file["content"] == 0)
+    assert sum(counts["file_count"]) == len(files) - len(deletes)
+    positions = [delete for delete in deletes if delete["content"] == 1]
+    marks = listings["position_deletes"]
+    assert marks.num_rows == sum(delete["record_count"] for delete in positions)
+    assert set(marks["delete_file_path"].to_pylist()) <= {delete["file_path"] for delete in positions}
+    assert {ref["name"]: ref["snapshot_id"] for ref in listings["refs"].to_pylist()} == table.refs
+    assert set(table.refs.values()) <= set(listings["snapshots"]["snapshot_id"].to_pylist())
 
 
 @pytest.mark.parametrize("table", DAMAGED, ids=lambda table: table.name)

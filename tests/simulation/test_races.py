@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lakewright.errors import CommitConflict, CorruptTable, InvalidRequest
+from lakewright.model.refs import RefKind
 from lakewright.testing.faults import FaultPlan
 from tests.simulation.ground import GROUNDS_APART, Ground, Writer, rows
 from tests.simulation.turns import Turns, interleave, interrupt
@@ -52,6 +53,51 @@ def test_an_append_and_an_upgrade_that_race_both_happen(ground: Ground, seed: in
     assert set(endings.values()) == {None}
     assert ground.writer().ids_in(NAME) == [1, 2, 3]
     assert repr(ground.writer().table(NAME)).startswith(f"{NAME} (Iceberg v3)")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_appends_to_a_branch_and_to_its_table_that_race_all_happen_each_where_it_belongs(
+    ground: Ground, seed: int
+) -> None:
+    ground.writer().create(NAME).append(rows([1]))
+    ground.writer().table(NAME).create_branch("audit")
+    on_branch = [actor(ground, appending_to("audit", number)) for number in (10, 11)]
+    on_table = [actor(ground, appending(number)) for number in (20, 21)]
+    endings = interleave(seed, {f"{number}": each for number, each in enumerate((*on_branch, *on_table))})
+    assert set(endings.values()) == {None}
+    assert ground.writer().ids_in(NAME) == [1, 20, 21]
+    assert shown(ground, "audit") == [1, 10, 11]
+    left = {each for each in ground.unreferenced(NAME) if not each.endswith(".metadata.json")}
+    assert left == set(), "an attempt that lost left something"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_changes_of_one_name_that_race_happen_one_after_the_other_or_are_refused(ground: Ground, seed: int) -> None:
+    ground.writer().create(NAME).append(rows([1]))
+    ground.writer().table(NAME).create_branch("audit")
+    ground.writer().table(NAME).append(rows([2]))
+    endings = interleave(
+        seed,
+        {
+            "append": actor(ground, appending_to("audit", 3)),
+            "replace": actor(ground, lambda writer: writer.table(NAME).replace_branch("audit", ref="main")),
+            "drop": actor(ground, lambda writer: writer.table(NAME).drop_branch("audit")),
+            "create": actor(ground, lambda writer: writer.table(NAME).create_tag("audit")),
+        },
+    )
+    assert all(isinstance(error, CommitConflict | InvalidRequest | None) for error in endings.values()), endings
+    happened = {name for name, error in endings.items() if error is None}
+    refs = {ref.name: ref.kind for ref in ground.writer().table(NAME).refs()}
+    if "create" in happened:
+        assert "drop" in happened, "a name was taken from a branch that nobody dropped"
+        assert refs["audit"] is RefKind.TAG
+        assert shown(ground, "audit") == [1, 2]
+    elif "drop" in happened:
+        assert "audit" not in refs
+    else:
+        serial = {(): [[1]], ("append",): [[1, 3]], ("replace",): [[1, 2]], ("append", "replace"): [[1, 2], [1, 2, 3]]}
+        assert shown(ground, "audit") in serial[tuple(sorted(happened))]
+    assert ground.writer().ids_in(NAME) == [1, 2]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -119,6 +165,14 @@ def test_another_append_at_any_moment_of_an_append_costs_an_attempt_and_no_row(g
         assert error is None
         assert ground.writer().ids_in(name) == [1, 2, 3, 5], f"interrupted before {turns.calls[call]}"
         assert sum(each.startswith("create ") for each in turns.calls) == 2, "data files are written once"
+
+
+def appending_to(branch: str, *ids: int) -> Callable[[Writer], object]:
+    return lambda writer: writer.table(NAME).at(ref=branch).append(rows(ids))
+
+
+def shown(ground: Ground, ref: str) -> list[int]:
+    return sorted(ground.writer().table(NAME).at(ref=ref).to_df().column("id").to_pylist())
 
 
 def calls_of_an_append(ground: Ground) -> range:

@@ -1,12 +1,13 @@
 """May our change still be published, now that others have won? Pure: two versions and a change in, an error or None out."""
 
 from lakewright.errors import CommitConflict, LakewrightError
-from lakewright.model.changes import AppendFiles, Changes, Head, UpgradeFormat
+from lakewright.model.changes import AppendFiles, Changes, DropRef, Head, SetRef, UpgradeFormat
+from lakewright.model.refs import MAIN, Ref, RefKind, named
 from lakewright.model.snapshot import Snapshot
 
 
 def conflict_of(changes: Changes, base: Head, head: Head, snapshot: Snapshot) -> LakewrightError | None:
-    """The reason to refuse, or None. `snapshot` is the head's."""
+    """The reason to refuse, or None. `snapshot` is the newest of the branch that `judged_branch` names."""
     if base.identity != head.identity:
         return CommitConflict(
             f"table {snapshot.location} was dropped and made again while this operation ran; it is another table now, run "
@@ -14,9 +15,37 @@ def conflict_of(changes: Changes, base: Head, head: Head, snapshot: Snapshot) ->
         )
     match changes:
         case AppendFiles():
-            return _append_conflict(changes, snapshot)
+            return _branch_conflict(changes.branch, head, snapshot) or _append_conflict(changes, snapshot)
+        case SetRef(Ref(name=name)) | DropRef(name):
+            return _ref_conflict(name, base, head, snapshot)
         case UpgradeFormat():
             return None
+
+
+def judged_branch(changes: Changes, head: Head) -> str:
+    """The branch whose newest version decides about a change, as long as there is one."""
+    branch = changes.branch if isinstance(changes, AppendFiles) else MAIN
+    return branch if named(head.refs, branch) else MAIN
+
+
+def _branch_conflict(branch: str, head: Head, snapshot: Snapshot) -> LakewrightError | None:
+    found = named(head.refs, branch)
+    if branch == MAIN or (found is not None and found.kind is RefKind.BRANCH):
+        return None
+    return CommitConflict(
+        f"branch {branch} of {snapshot.location} was dropped while this operation ran; run it again on a branch that is there"
+    )
+
+
+def _ref_conflict(name: str, base: Head, head: Head, snapshot: Snapshot) -> LakewrightError | None:
+    """Whoever moves, makes or drops a name relies on what it stood for when they looked."""
+    before, now = named(base.refs, name), named(head.refs, name)
+    if before == now:
+        return None
+    became = "was dropped" if now is None else f"became a {now.kind} for version {now.version}"
+    return CommitConflict(
+        f"{name} of {snapshot.location} {became} while this operation ran; look at refs() and run it again"
+    )
 
 
 def _append_conflict(changes: AppendFiles, snapshot: Snapshot) -> LakewrightError | None:

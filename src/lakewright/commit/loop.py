@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from lakewright.commit.conflicts import conflict_of
+from lakewright.commit.conflicts import conflict_of, judged_branch
 from lakewright.errors import CommitUnknown, LakewrightError, RetriesExhausted
 from lakewright.model.changes import (
     CommitResult,
@@ -35,13 +35,14 @@ def publish_until_settled(
         settings = table.retry_settings(head)
         deadline = clock.seconds() + settings.total_ms / 1000
         for attempt in range(1, settings.retries_max + 2):
-            conflict = conflict_of(pending.changes, pending.base, head, table.snapshot(head))
+            newest = table.snapshot(head, ref=judged_branch(pending.changes, head))
+            conflict = conflict_of(pending.changes, pending.base, head, newest)
             if conflict is not None:
                 raise conflict
             staged = table.stage(head, pending.changes)
             if staged is None:
                 discard(pending.written)
-                return CommitResult(table.snapshot(head).version, attempt)
+                return CommitResult(None, attempt)
             unreferenced = False
             try:
                 outcome = _published(table, staged, clock)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from lakewright.model.files import DataFile
+from lakewright.model.refs import MAIN, Ref
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class AppendFiles:
     files: tuple[DataFile, ...]
     schema_id: int
     summary: Mapping[str, str] = field(default_factory=dict)
+    branch: str = MAIN
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,21 @@ class UpgradeFormat:
     format_version: int
 
 
-Changes: TypeAlias = AppendFiles | UpgradeFormat
+@dataclass(frozen=True)
+class SetRef:
+    """Make a name stand for a version: a new name, or one that stood for something else."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True)
+class DropRef:
+    """Take away a name; what it stood for stays, as long as something else keeps it."""
+
+    name: str
+
+
+Changes: TypeAlias = AppendFiles | UpgradeFormat | SetRef | DropRef
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,8 @@ class Head:
     token: str
     identity: str
     """Stays with the table for ever: a table that was dropped and made again under the same name has another."""
+    refs: tuple[Ref, ...] = field(default=(), kw_only=True)
+    """The names that versions have; `main` is among them once there is a version."""
 
 
 @dataclass(frozen=True)
@@ -86,5 +104,7 @@ class PendingCommit:
 
 @dataclass(frozen=True)
 class CommitResult:
+    """`version` is None when there was nothing to change."""
+
     version: int | None
     attempts: int

@@ -24,7 +24,7 @@ class Report:
     """What a user should know: settings that were not honoured, why nothing was committed."""
 
     def __str__(self) -> str:
-        return "\n".join(f"{label:<10}{text}" for label, text in self._lines())
+        return "\n".join(f"{label:<9} {text}" for label, text in self._lines())
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in self._lines())

@@ -9,6 +9,7 @@ from lakewright.model.changes import AppendFiles, Head, PendingCommit
 from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
 from lakewright.model.partitioning import UnknownTransform
+from lakewright.model.refs import MAIN
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import Primitive
 from lakewright.planning.assign import assign_by_name
@@ -24,6 +25,7 @@ class Append:
 
     rows: "Rows"
     summary: Mapping[str, str] = field(default_factory=dict)
+    branch: str = MAIN
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def prepare(
     files = engine.write(request.rows, columns, layout)
     if not files and not request.summary:
         return PreparedAppend(None, files, layout)
-    changes = AppendFiles(files, snapshot.schema.schema_id, request.summary)
+    changes = AppendFiles(files, snapshot.schema.schema_id, request.summary, request.branch)
     return PreparedAppend(PendingCommit(head, changes, tuple(file.location for file in files)), files, layout)
 
 

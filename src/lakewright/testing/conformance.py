@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from lakewright.errors import InvalidRequest, LakewrightError
-from lakewright.model.changes import AppendFiles, Committed, Head, StagedCommit, Taken, UpgradeFormat
+from lakewright.model.changes import AppendFiles, Committed, DropRef, Head, SetRef, StagedCommit, Taken, UpgradeFormat
 from lakewright.model.files import DataFile
 from lakewright.model.layout import WriteLayout
+from lakewright.model.refs import AS_PROPERTIES_SAY, MAIN, Ref, RefKind, Retention
 from lakewright.model.snapshot import Snapshot
 from lakewright.protocols import ObjectStore, TableFormat, TableSource
 from lakewright.testing.tables import TableBuilder, listed_files
@@ -52,6 +53,16 @@ class Ground:
     def objects(self, table: TableFormat) -> dict[str, bytes]:
         root = table.snapshot(table.head()).location
         return {stored.location: self.store.read(stored.location) for stored in self.store.list(root)}
+
+    def shown(self, table: TableFormat, ref: str) -> list[int]:
+        """The rows of each file that a ref shows."""
+        snapshot = table.snapshot(table.head(), ref=ref)
+        return sorted(file.record_count for file in listed_files(snapshot, table, self.store))
+
+    def change(self, table: TableFormat, changes: SetRef | DropRef) -> None:
+        staged = table.stage(table.head(), changes)
+        assert staged is not None
+        assert table.publish(staged) == Committed()
 
     def staged(self, table: TableFormat, head: Head, *files: DataFile) -> StagedCommit:
         staged = table.stage(head, AppendFiles(files, table.snapshot(head).schema.schema_id))
@@ -195,6 +206,95 @@ class FormatConformance:
         table = ground.table()
         ground.builder.append(table, summary={"batch": "17"})
         assert table.history(table.head())[-1].summary["batch"] == "17"
+
+    def test_a_table_with_a_version_has_a_main_branch_for_it(self, ground: Ground) -> None:
+        table = ground.table()
+        assert table.head().refs == ()
+        version = ground.builder.append_rows(table, 1)
+        assert table.head().refs == (Ref(MAIN, RefKind.BRANCH, version),)
+        assert table.snapshot(table.head(), ref=MAIN) == table.snapshot(table.head())
+
+    def test_a_branch_that_is_appended_to_moves_on_alone(self, ground: Ground) -> None:
+        table = ground.table()
+        shared = ground.builder.append_rows(table, 1)
+        ground.change(table, SetRef(_branch(shared)))
+        ours = ground.builder.append_rows(table, 2, branch="audit")
+        theirs = ground.builder.append_rows(table, 4)
+        last = ground.builder.append_rows(table, 8, branch="audit")
+        assert (ground.shown(table, "audit"), ground.shown(table, MAIN)) == ([1, 2, 8], [1, 4])
+        head = table.head()
+        assert [entry.version for entry in table.history(head, "audit")] == [shared, ours, last]
+        assert [entry.version for entry in table.history(head)] == [shared, theirs]
+        assert table.snapshot(head, ref="audit").totals["rows"] == 11
+        assert {ref.name: ref.version for ref in head.refs} == {MAIN: theirs, "audit": last}
+
+    def test_a_tag_stays_while_its_table_moves_on(self, ground: Ground) -> None:
+        table = ground.table()
+        version = ground.builder.append_rows(table, 1)
+        ground.change(table, SetRef(Ref("as-sold", RefKind.TAG, version)))
+        ground.builder.append_rows(table, 2)
+        assert ground.shown(table, "as-sold") == [1]
+
+    def test_a_ref_keeps_its_retention_when_it_moves(self, ground: Ground) -> None:
+        table = ground.table()
+        kept = Retention(max_ref_age_ms=7, max_snapshot_age_ms=8, min_snapshots_to_keep=9)
+        ground.change(table, SetRef(_branch(ground.builder.append_rows(table, 1), kept)))
+        version = ground.builder.append_rows(table, 2, branch="audit")
+        assert table.head().refs[1] == _branch(version, kept)
+
+    def test_a_dropped_ref_is_gone_and_its_version_stays(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.change(table, SetRef(_branch(ground.builder.append_rows(table, 1))))
+        version = ground.builder.append_rows(table, 2, branch="audit")
+        ground.change(table, DropRef("audit"))
+        assert [ref.name for ref in table.head().refs] == [MAIN]
+        assert sorted(ground.files(table, version).values()) == [1, 2]
+        assert isinstance(_error_of(lambda: table.snapshot(table.head(), ref="audit")), InvalidRequest)
+
+    def test_a_main_branch_that_is_moved_is_the_table(self, ground: Ground) -> None:
+        table = ground.table()
+        versions = [ground.builder.append_rows(table, count) for count in (1, 2)]
+        ground.change(table, SetRef(Ref(MAIN, RefKind.BRANCH, versions[0])))
+        assert list(ground.files(table).values()) == [1]
+        ground.builder.append_rows(table, 4)
+        assert sorted(ground.files(table).values()) == [1, 4]
+
+    def test_a_ref_that_is_as_it_should_be_is_no_change(self, ground: Ground) -> None:
+        table = ground.table()
+        ref = _branch(ground.builder.append_rows(table, 1))
+        ground.change(table, SetRef(ref))
+        assert table.stage(table.head(), SetRef(ref)) is None
+        assert table.stage(table.head(), DropRef("nothing")) is None
+
+    def test_a_ref_of_a_version_that_is_not_there_is_refused(self, ground: Ground) -> None:
+        table = ground.table()
+        version = ground.builder.append_rows(table, 1)
+        assert _error_of(lambda: table.stage(table.head(), SetRef(_branch(version + 10**9)))) is not None
+
+    def test_the_second_of_two_changes_of_refs_on_one_base_is_taken(self, ground: Ground) -> None:
+        table = ground.table()
+        version = ground.builder.append_rows(table, 1)
+        head = table.head()
+        first = table.stage(head, SetRef(_branch(version)))
+        second = table.stage(head, SetRef(Ref("other", RefKind.TAG, version)))
+        assert first is not None
+        assert second is not None
+        assert not table.includes(head, first)
+        assert (table.publish(first), table.publish(first)) == (Committed(), Committed())
+        assert table.includes(table.head(), first)
+        ground.builder.append_rows(table, 2)
+        assert table.publish(second) == Taken()
+        assert not table.includes(table.head(), second)
+        assert [ref.name for ref in table.head().refs] == [MAIN, "audit"]
+
+    def test_refs_survive_an_upgrade(self, ground: Ground) -> None:
+        table = ground.table()
+        ground.change(table, SetRef(_branch(ground.builder.append_rows(table, 1))))
+        ground.builder.append_rows(table, 2, branch="audit")
+        staged = table.stage(table.head(), UpgradeFormat(ground.newest_version))
+        assert staged is None or table.publish(staged) == Committed()
+        ground.builder.append_rows(table, 4, branch="audit")
+        assert (ground.shown(table, "audit"), ground.shown(table, MAIN)) == ([1, 2, 4], [1])
 
     def test_staging_shows_nothing(self, ground: Ground) -> None:
         table = ground.table()
@@ -341,6 +441,10 @@ class FormatConformance:
         ground.builder.append(table, file)
         shown = [replace(each, data_sequence_number=None, first_row_id=None) for each in ground.listed(table)]
         assert shown == [file]
+
+
+def _branch(version: int, retention: Retention = AS_PROPERTIES_SAY) -> Ref:
+    return Ref("audit", RefKind.BRANCH, version, retention)
 
 
 def _error_of(action: Callable[[], object]) -> BaseException | None:

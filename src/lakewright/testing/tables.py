@@ -8,6 +8,7 @@ from lakewright.model.changes import AppendFiles, Committed
 from lakewright.model.creation import NewTable
 from lakewright.model.files import DataFile, FileMetrics
 from lakewright.model.partitioning import PartitionField, PartitionKey, PartitionSpec, Transform
+from lakewright.model.refs import MAIN
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.sorting import SortOrder
@@ -74,10 +75,12 @@ class TableBuilder:
             metrics=metrics or FileMetrics(),
         )
 
-    def append(self, table: TableFormat, *files: DataFile, summary: Mapping[str, str] | None = None) -> int:
+    def append(
+        self, table: TableFormat, *files: DataFile, summary: Mapping[str, str] | None = None, branch: str = MAIN
+    ) -> int:
         """Commit a version that adds files, and tell its number."""
         head = table.head()
-        changes = AppendFiles(files, table.snapshot(head).schema.schema_id, summary or {})
+        changes = AppendFiles(files, table.snapshot(head).schema.schema_id, summary or {}, branch)
         staged = table.stage(head, changes)
         if staged is None or staged.version is None:
             raise NotBuilt(f"appending to {table.place} staged nothing")
@@ -86,9 +89,9 @@ class TableBuilder:
             raise NotBuilt(f"appending to {table.place} ended as {outcome}")
         return staged.version
 
-    def append_rows(self, table: TableFormat, *counts: int) -> int:
+    def append_rows(self, table: TableFormat, *counts: int, branch: str = MAIN) -> int:
         """A version with one file for each count of rows."""
-        return self.append(table, *(self.file(table, count) for count in counts))
+        return self.append(table, *(self.file(table, count) for count in counts), branch=branch)
 
 
 def listed_files(snapshot: Snapshot, table: TableFormat, store: ObjectStore) -> list[DataFile]:

@@ -1,14 +1,16 @@
 """For which reasons is a change refused after others have won?"""
 
+import re
 from dataclasses import replace
 
 import pytest
 
-from lakewright.commit.conflicts import conflict_of
+from lakewright.commit.conflicts import conflict_of, judged_branch
 from lakewright.errors import CommitConflict
-from lakewright.model.changes import AppendFiles, Head, UpgradeFormat
+from lakewright.model.changes import AppendFiles, Changes, DropRef, Head, SetRef, UpgradeFormat
 from lakewright.model.files import DataFile, FileMetrics
 from lakewright.model.partitioning import PartitionKey, PartitionSpec
+from lakewright.model.refs import Ref, RefKind, Retention
 from lakewright.model.schema import Schema
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.sorting import SortOrder
@@ -155,3 +157,57 @@ def test_the_conflict_that_is_named_first_is_the_most_fundamental() -> None:
     theirs = snapshot(evolved(ID, REQUIRED_REGION), spec_ids=(7,))
     assert "another table now" in str(conflict_of(appended(0), BASE, Head("v2", "another"), theirs))
     assert "partition spec 0" in str(conflict_of(appended(0), BASE, HEAD, theirs))
+
+
+AUDIT = Ref("audit", RefKind.BRANCH, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "before", "now", "message"),
+    [
+        pytest.param(SetRef(AUDIT), (), (), None, id="made"),
+        pytest.param(SetRef(AUDIT), (), (AUDIT,), "audit of .* became a branch for version 1", id="made by both"),
+        pytest.param(SetRef(AUDIT), (AUDIT,), (replace(AUDIT, version=2),), "for version 2", id="moved by both"),
+        pytest.param(SetRef(AUDIT), (AUDIT,), (), "audit of .* was dropped", id="moved and dropped"),
+        pytest.param(DropRef("audit"), (AUDIT,), (AUDIT,), None, id="dropped"),
+        pytest.param(DropRef("audit"), (AUDIT,), (replace(AUDIT, version=2),), "for version 2", id="dropped and moved"),
+        pytest.param(DropRef("audit"), (AUDIT,), (), "was dropped", id="dropped by both"),
+        pytest.param(
+            DropRef("audit"), (AUDIT,), (replace(AUDIT, kind=RefKind.TAG),), "became a tag", id="dropped and made a tag"
+        ),
+        pytest.param(
+            DropRef("audit"), (AUDIT,), (replace(AUDIT, retention=Retention(5)),), "became a branch", id="kept longer"
+        ),
+        pytest.param(SetRef(AUDIT), (), (replace(AUDIT, name="other"),), None, id="another name"),
+        pytest.param(replace(appended(0), branch="audit"), (AUDIT,), (replace(AUDIT, version=2),), None, id="appended"),
+        pytest.param(
+            replace(appended(0), branch="audit"), (AUDIT,), (), "branch audit of .* was dropped", id="no branch"
+        ),
+        pytest.param(
+            replace(appended(0), branch="audit"),
+            (AUDIT,),
+            (replace(AUDIT, kind=RefKind.TAG),),
+            "branch audit of .* was dropped",
+            id="a tag instead of a branch",
+        ),
+        pytest.param(UpgradeFormat(3), (AUDIT,), (), None, id="upgraded"),
+    ],
+)
+def test_a_name_is_changed_only_if_it_stands_for_what_it_stood_for(
+    changes: Changes, before: tuple[Ref, ...], now: tuple[Ref, ...], message: str | None
+) -> None:
+    conflict = conflict_of(changes, replace(BASE, refs=before), replace(HEAD, refs=now), snapshot(WRITTEN))
+    assert (conflict is None) == (message is None)
+    if message is not None:
+        assert isinstance(conflict, CommitConflict)
+        assert re.search(message, str(conflict))
+
+
+def test_a_change_is_judged_by_its_branch_as_long_as_there_is_one() -> None:
+    there, gone = replace(HEAD, refs=(AUDIT,)), HEAD
+    branch = replace(appended(0), branch="audit")
+    assert [judged_branch(branch, there), judged_branch(branch, gone), judged_branch(SetRef(AUDIT), there)] == [
+        "audit",
+        "main",
+        "main",
+    ]

@@ -183,7 +183,7 @@ class TestGlue:
         source = source_of(glue())
         table = TableBuilder(source).create("odd.orders")
         staged = table.stage(table.head(), UpgradeFormat(3))
-        odd = {**staged.commit.document, "refs": {"main": {}}}
+        odd = {**staged.commit.document, "statistics": "of no kind"}
         with pytest.raises(Unsupported, match=r"odd\.orders cannot go through catalog a glue: pyiceberg"):
             table.publish(replace(staged, commit=replace(staged.commit, describe=lambda: odd)))
         assert table.head().metadata.format_version == 2

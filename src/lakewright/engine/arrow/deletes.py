@@ -56,6 +56,16 @@ class DeleteReader:
             )
         return positions
 
+    def marks(self, delete: DeleteFile) -> dict[str, NDArray[np.int64]]:
+        """The rows that one delete file names, by data file, as often as it names them."""
+        match delete.kind:
+            case DeleteKind.VECTOR:
+                return {str(delete.referenced_data_file): self._vector(delete)}
+            case DeleteKind.POSITIONS:
+                return self._positions_by_path(delete)
+            case DeleteKind.EQUALITY:
+                return {}
+
     def equality(self, candidate: Candidate) -> tuple["EqualityDeletes", ...]:
         """The values whose rows are gone, those of the same columns together."""
         by_ids: dict[tuple[int, ...], list[pa.Table]] = {}

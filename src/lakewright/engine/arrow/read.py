@@ -1,6 +1,6 @@
 """How are the rows of a data file read as columns of the table? By field id at every level, without those that are gone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from lakewright.engine.arrow.evolve import evolved, field_id_of, with_ids
 from lakewright.engine.arrow.types import arrow_field, arrow_schema
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DataFile
-from lakewright.model.partitioning import Identity
+from lakewright.model.partitioning import Identity, PartitionKey, PartitionSpec
 from lakewright.model.scan import (
     FILE_ID,
     METADATA_IDS,
@@ -140,21 +140,13 @@ class RowReader:
         if child.id == SPEC_ID_ID:
             return constant(child.type, file.partition.spec_id, count)
         if child.id == PARTITION_ID:
-            return self._partition(file, child, count)
+            return partition_struct(file.partition, self.columns.specs, child, count)
         if file.first_row_id is None:
             return pa.nulls(count, pa.int64())
         inherited = constant(child.type, file.data_sequence_number, count)
         if child.id == ROW_ID_ID:
             inherited = pa.array(positions + file.first_row_id, pa.int64())
         return inherited if stored is None else pc.coalesce(stored, inherited)
-
-    def _partition(self, file: DataFile, child: Field, count: int) -> pa.Array:
-        """One member for each field of any spec; NULL where the file's spec does not have it."""
-        assert isinstance(child.type, StructType)
-        spec = self.columns.specs[file.partition.spec_id]
-        values = {part.field_id: value for part, value in zip(spec.fields, file.partition.values, strict=True)}
-        members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
-        return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
 
     def _value_outside(self, file: DataFile, child: Field) -> Value | None:
         """A column that a file lacks: its identity partition value if there is one, else the initial default."""
@@ -170,6 +162,14 @@ class RowReader:
         return CorruptTable(
             f"file {file.location} of table {self.columns.table} is not a readable Parquet file: {error}"
         )
+
+
+def partition_struct(key: PartitionKey, specs: Mapping[int, PartitionSpec], child: Field, count: int) -> pa.Array:
+    """One member for each field of any spec; NULL where the key's spec does not have it."""
+    assert isinstance(child.type, StructType)
+    values = {part.field_id: value for part, value in zip(specs[key.spec_id].fields, key.values, strict=True)}
+    members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
+    return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
 
 
 def _id_at(schema: pa.Schema, index: int) -> int:

@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from lakewright.engine.arrow.deletes import KnownMarks
 from lakewright.engine.arrow.footers import Footers
+from lakewright.engine.arrow.listings import listing_table, mark_fields
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
+from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.arrow.types import columns_of_schema
 from lakewright.engine.spark import casts, frames, types, writes
 from lakewright.engine.spark.plans import plan_on_workers
@@ -16,9 +18,10 @@ from lakewright.engine.spark.session import Session
 from lakewright.engine.spark.values import literals_of
 from lakewright.errors import InvalidRequest
 from lakewright.model.assignment import ColumnAssignment, FromColumn
-from lakewright.model.files import DataFile
+from lakewright.model.files import DataFile, DeleteFile
 from lakewright.model.layout import WriteLayout
-from lakewright.model.scan import Planned, Scan
+from lakewright.model.listing import Listing
+from lakewright.model.scan import Planned, Scan, TableColumns
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import Snapshot
 from lakewright.model.types import StructType
@@ -85,6 +88,19 @@ class SparkEngine:
         if where is not None:
             frame = frame.where(where)
         return frame.select(*(frames.quoted(name) for name in columns))
+
+    def listed(self, listing: Listing) -> "DataFrame":
+        rows = listing_table(listing)
+        shown = [shown_batch(batch, listing.fields) for batch in rows.to_batches()]
+        schema = types.spark_schema(listing.fields)
+        if not shown:
+            return self.session.spark.createDataFrame([], schema)
+        return self.session.spark.createDataFrame(pa.Table.from_batches(shown), schema)
+
+    def marked(self, deletes: tuple[DeleteFile, ...], columns: TableColumns) -> "DataFrame":
+        if not deletes:
+            return self.session.spark.createDataFrame([], types.spark_schema(mark_fields(columns)))
+        return frames.marks_frame(self.session.spark_with_workers, deletes, columns, self.store)
 
     def discard(self, locations: Iterable[str]) -> None:
         discard_files(locations, self.store)

@@ -17,10 +17,11 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody 
 
 from lakewright.engine.arrow.deletes import DeleteReader, KnownMarks
 from lakewright.engine.arrow.footers import Footers
+from lakewright.engine.arrow.listings import mark_fields, marked_rows
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.spark.types import spark_schema
-from lakewright.model.files import DataFile, DeleteKind, FileMetrics
+from lakewright.model.files import DataFile, DeleteFile, DeleteKind, FileMetrics
 from lakewright.model.scan import METADATA_IDS, Candidate, Scan, TableColumns
 from lakewright.model.types import (
     FLOATING,
@@ -62,6 +63,7 @@ _UNSAFE_IN_PATHS = re.compile(r"[*?\[\]{}\\:]")
 _TASK_BYTES = 128 << 20
 _OPEN_BYTES = 256 << 10
 """What opening a file costs, as bytes that could be read meanwhile."""
+_DELETES_IN_TASK = 64
 _NATIVE_OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
@@ -93,6 +95,15 @@ def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: 
     tasks = packed(scan.candidates, tasks_min)
     read = _ReadFiles(tuple(pickle.dumps([_as_sent(each) for each in task]) for task in tasks), scan.columns, store)
     return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.columns.fields))
+
+
+def marks_frame(
+    spark: SparkSession, deletes: tuple[DeleteFile, ...], columns: TableColumns, store: ObjectStore
+) -> DataFrame:
+    """The rows that delete files mark, a few files to a task."""
+    tasks = tuple(deletes[first : first + _DELETES_IN_TASK] for first in range(0, len(deletes), _DELETES_IN_TASK))
+    read = _ListMarks(tasks, columns, store)
+    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(mark_fields(columns)))
 
 
 def is_native_safe(scan: Scan, store: ObjectStore, footers: Footers) -> bool:
@@ -206,6 +217,21 @@ def _as_sent(candidate: Candidate) -> Candidate:
         replace(candidate.file, metrics=FileMetrics()),
         tuple(replace(delete, metrics=FileMetrics()) for delete in candidate.deletes),
     )
+
+
+@dataclass(frozen=True)
+class _ListMarks:
+    tasks: tuple[tuple[DeleteFile, ...], ...]
+    columns: TableColumns
+    store: ObjectStore
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        fields = mark_fields(self.columns)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for delete in self.tasks[number]:
+                    for rows in marked_rows(delete, self.columns, self.store):
+                        yield shown_batch(rows, fields)
 
 
 def _is_native_type(column_type: ColumnType) -> bool:

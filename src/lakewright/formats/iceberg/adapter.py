@@ -11,17 +11,22 @@ from lakewright.formats.iceberg.encode import (
     Attempt,
     Encoded,
     apply_updates,
+    branch_head,
     encode_append,
+    encode_drop_ref,
+    encode_set_ref,
     encode_upgrade,
     new_document,
     requirements_of,
     updates_to_create,
     with_metadata_log,
 )
+from lakewright.formats.iceberg.listings import Recorded, listing_of
 from lakewright.formats.iceberg.planning import DecodedManifests, ManifestReader
 from lakewright.formats.iceberg.records.manifests import Manifest, Status, read_manifest_list, unlisted_manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, metadata_of
 from lakewright.formats.iceberg.replay import (
+    ancestry_of,
     history_of,
     manifest_list_location,
     refuse_unreadable,
@@ -33,9 +38,11 @@ from lakewright.model.changes import (
     AppendFiles,
     Changes,
     Committed,
+    DropRef,
     Head,
     PublishOutcome,
     RetrySettings,
+    SetRef,
     StagedCommit,
     Taken,
     Unknown,
@@ -43,6 +50,8 @@ from lakewright.model.changes import (
 )
 from lakewright.model.creation import NewTable
 from lakewright.model.layout import WriteLayout
+from lakewright.model.listing import Listing
+from lakewright.model.refs import MAIN, RefKind, existing_ref
 from lakewright.model.snapshot import HistoryEntry, Snapshot
 from lakewright.protocols import Capabilities, Catalog, Clock, Ids, MetadataCommit, NewestMetadata, ObjectStore
 
@@ -83,22 +92,35 @@ class IcebergTable:
     def head(self) -> IcebergHead:
         newest = self.catalog.load(self.name)
         metadata = metadata_of(newest.location, newest.document)
-        return IcebergHead(newest.location, metadata.table_uuid or metadata.table_location, newest, metadata)
+        identity = metadata.table_uuid or metadata.table_location
+        return IcebergHead(newest.location, identity, newest, metadata, refs=metadata.refs)
 
-    def snapshot(self, head: Head, version: int | None = None) -> Snapshot:
-        metadata = _metadata(head)
+    def snapshot(self, head: Head, version: int | None = None, *, ref: str | None = None) -> Snapshot:
+        """A branch has the columns that a writer to it would find, as in Iceberg's Spark; a tag is a version."""
+        metadata, current = _metadata(head), version is None
+        if ref is not None and ref != MAIN:
+            found = existing_ref(head.refs, ref, self.name)
+            version, current = found.version, found.kind is RefKind.BRANCH
         node = snapshot_node(metadata, version)
         manifests = () if node is None else _manifests(metadata, node, self.store(head))
-        return snapshot_of(metadata, node, manifests, current=version is None)
+        return snapshot_of(metadata, node, manifests, current=current)
 
     def store(self, head: Head) -> ObjectStore:
         return _iceberg(head).newest.store
 
+    def listing(self, head: Head, snapshot: Snapshot, name: str) -> Listing:
+        metadata, store = _metadata(head), self.store(head)
+        node = None if snapshot.version is None else snapshot_node(metadata, snapshot.version)
+        manifests = () if node is None else _manifests(metadata, node, store)
+        return listing_of(name, Recorded(metadata, manifests, partial(self.reader(snapshot).entries, store=store)))
+
     def reader(self, snapshot: Snapshot) -> ManifestReader:
         return ManifestReader(snapshot.specs, snapshot.location, self.decoded)
 
-    def history(self, head: Head) -> tuple[HistoryEntry, ...]:
-        return history_of(_metadata(head))
+    def history(self, head: Head, ref: str | None = None) -> tuple[HistoryEntry, ...]:
+        if ref is None or not head.refs:
+            return history_of(_metadata(head))
+        return ancestry_of(_metadata(head), existing_ref(head.refs, ref, self.name).version)
 
     def layout(self, snapshot: Snapshot, write_id: str) -> WriteLayout:
         return write_layout(snapshot, write_id)
@@ -118,7 +140,7 @@ class IcebergTable:
         _write_all(encoded.objects, self.store(head))
         return IcebergStaged(
             base=head,
-            version=attempt.snapshot_id if isinstance(changes, AppendFiles) else metadata.current_snapshot_id,
+            version=_version_after(changes, metadata, attempt),
             locations=tuple(written for written, _ in encoded.objects),
             commit=MetadataCommit(
                 base=metadata.location,
@@ -139,7 +161,7 @@ class IcebergTable:
         assert isinstance(staged, IcebergStaged)
         if head.identity != staged.base.identity:
             return False
-        if staged.version != _metadata(staged.base).current_snapshot_id:
+        if any(update["action"] == "add-snapshot" for update in staged.commit.updates):
             return staged.version in _metadata(head).snapshots
         return self.catalog.includes(staged.commit, _iceberg(head).newest)
 
@@ -158,13 +180,18 @@ class IcebergTable:
         metadata = _metadata(head)
         match changes:
             case AppendFiles():
-                return encode_append(metadata, self._listed(metadata, self.store(head)), changes, attempt)
+                listed = self._listed(metadata, branch_head(metadata, changes.branch), self.store(head))
+                return encode_append(metadata, listed, changes, attempt)
             case UpgradeFormat(format_version):
                 return encode_upgrade(metadata, format_version)
+            case SetRef():
+                return encode_set_ref(metadata, changes)
+            case DropRef():
+                return encode_drop_ref(metadata, changes)
 
-    def _listed(self, metadata: Metadata, store: ObjectStore) -> tuple[Manifest, ...]:
-        """The manifests of the current version, each with the counts that newer format versions require."""
-        node = snapshot_node(metadata, None)
+    def _listed(self, metadata: Metadata, version: int | None, store: ObjectStore) -> tuple[Manifest, ...]:
+        """The manifests of a version, each with the counts that newer format versions require."""
+        node = snapshot_node(metadata, version)
         manifests = () if node is None else _manifests(metadata, node, store)
         if metadata.format_version == 1:
             return manifests
@@ -276,6 +303,19 @@ class IcebergSource:
             return catalog.includes(commit, catalog.load(name))
         except Exception:  # noqa: BLE001 -- a look that fails settles nothing, whatever it meets
             return False
+
+
+def _version_after(changes: Changes, metadata: Metadata, attempt: Attempt) -> int | None:
+    """The version that a change is about: the one that it makes, or that it names, or takes the name from."""
+    match changes:
+        case AppendFiles():
+            return attempt.snapshot_id
+        case SetRef(ref):
+            return ref.version
+        case DropRef(name):
+            return branch_head(metadata, name)
+        case UpgradeFormat():
+            return metadata.current_snapshot_id
 
 
 def _next_document(metadata: Metadata, encoded: Encoded, now_ms: int) -> Document:

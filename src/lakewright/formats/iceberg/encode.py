@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from lakewright._version import __version__
-from lakewright.errors import InvalidRequest, Unsupported
+from lakewright.errors import CommitConflict, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import (
     Content,
     Entry,
@@ -14,13 +14,14 @@ from lakewright.formats.iceberg.records.manifests import (
     write_manifest,
     write_manifest_list,
 )
-from lakewright.formats.iceberg.records.metadata import MAIN, NEWEST_VERSION, Document, Metadata, summary_count
+from lakewright.formats.iceberg.records.metadata import NEWEST_VERSION, Document, Metadata, summary_count
 from lakewright.formats.iceberg.records.partitions import summarise
 from lakewright.formats.iceberg.records.types import schema_to_json
-from lakewright.model.changes import AppendFiles
+from lakewright.model.changes import AppendFiles, DropRef, SetRef
 from lakewright.model.creation import NewTable
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import PartitionSpec
+from lakewright.model.refs import MAIN, Ref, RefKind
 from lakewright.model.sorting import SortOrder
 
 _FIRST_PARTITION_FIELD_ID = 1000
@@ -63,7 +64,8 @@ class Encoded:
 
 
 def encode_append(metadata: Metadata, manifests: Sequence[Manifest], changes: AppendFiles, attempt: Attempt) -> Encoded:
-    """One manifest for each spec of the new files, and a manifest list that begins with them."""
+    """One manifest for each spec of the new files, and a manifest list that begins with them and goes on with `manifests`,
+    those of the branch."""
     version = metadata.format_version
     sequence_number = metadata.last_sequence_number + 1 if version > 1 else 0
     folder = metadata_folder(metadata)
@@ -81,7 +83,7 @@ def encode_append(metadata: Metadata, manifests: Sequence[Manifest], changes: Ap
     list_location = f"{folder}/snap-{attempt.snapshot_id}-1-{attempt.unique}.avro"
     node = _snapshot_node(metadata, changes, attempt, list_location, sequence_number, listed)
     objects.append((list_location, write_manifest_list(version, listed, _list_header(node))))
-    return Encoded(tuple(objects), (_add_snapshot(node), _set_main(metadata, attempt.snapshot_id)))
+    return Encoded(tuple(objects), (_add_snapshot(node), _set_branch(metadata, changes.branch, attempt.snapshot_id)))
 
 
 def encode_upgrade(metadata: Metadata, format_version: int) -> Encoded:
@@ -97,6 +99,32 @@ def encode_upgrade(metadata: Metadata, format_version: int) -> Encoded:
     return Encoded((), ({"action": "upgrade-format-version", "format-version": format_version},))
 
 
+def encode_set_ref(metadata: Metadata, changes: SetRef) -> Encoded:
+    """A ref that is so already is no change; of one that stays of its kind, what we do not know of stays."""
+    ref = changes.ref
+    if ref.version not in metadata.snapshots:
+        raise CommitConflict(
+            f"version {ref.version} of {metadata.table_location} was expired while this operation ran, so there can be no "
+            f"{ref} of it; run it again with another version"
+        )
+    existing = metadata.ref_nodes.get(ref.name) or {}
+    kept = existing if existing.get("type") == ref.kind else {}
+    update = _set_ref(ref.name, kept | _ref_node(ref))
+    return Encoded((), () if update == _set_ref(ref.name, existing) else (update,))
+
+
+def encode_drop_ref(metadata: Metadata, changes: DropRef) -> Encoded:
+    if changes.name not in metadata.ref_nodes:
+        return Encoded((), ())
+    return Encoded((), ({"action": "remove-snapshot-ref", "ref-name": changes.name},))
+
+
+def branch_head(metadata: Metadata, branch: str) -> int | None:
+    """The newest version of a branch; None before there is one."""
+    node = metadata.ref_nodes.get(branch)
+    return None if node is None else int(node["snapshot-id"])
+
+
 def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) -> Document:
     """The document after the updates; what they do not speak of stays as it was, known to us or not."""
     document = dict(metadata.document)
@@ -106,6 +134,10 @@ def apply_updates(metadata: Metadata, updates: Iterable[Document], now_ms: int) 
                 _apply_snapshot(document, update["snapshot"])
             case "set-snapshot-ref":
                 _apply_ref(document, update, now_ms)
+            case "remove-snapshot-ref":
+                document["refs"] = {
+                    name: node for name, node in _ref_nodes(document).items() if name != update["ref-name"]
+                }
             case "upgrade-format-version":
                 _apply_upgrade(document, metadata, update["format-version"])
             case action:
@@ -120,11 +152,10 @@ def requirements_of(metadata: Metadata, updates: Iterable[Document]) -> tuple[Do
     What the base does not record, as version 1 may, cannot be required.
     """
     document = metadata.document
-    refs = document.get("refs") or {}
     heads = {MAIN: metadata.current_snapshot_id}
     for update in updates:
-        if update["action"] == "set-snapshot-ref" and update["ref-name"] != MAIN:
-            heads[update["ref-name"]] = (refs.get(update["ref-name"]) or {}).get("snapshot-id")
+        if update["action"] in ("set-snapshot-ref", "remove-snapshot-ref"):
+            heads[update["ref-name"]] = branch_head(metadata, update["ref-name"])
     requirements: list[Document] = [
         {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot_id}
         for name, snapshot_id in heads.items()
@@ -266,7 +297,7 @@ def _snapshot_node(
     sequence_number: int,
     listed: Sequence[Manifest],
 ) -> Document:
-    parent = metadata.current_snapshot_id
+    parent = branch_head(metadata, changes.branch)
     node: Document = {
         "snapshot-id": attempt.snapshot_id,
         "timestamp-ms": attempt.now_ms,
@@ -297,14 +328,13 @@ def _summary(metadata: Metadata, changes: AppendFiles) -> dict[str, str]:
         "changed-partition-count": len({file.partition for file in files}),
     }
     counters = {name: count for name, count in counters.items() if count}
-    totals = _totals(metadata, counters)
+    totals = _totals(metadata, branch_head(metadata, changes.branch), counters)
     ours = {"operation": "append", "engine-name": "lakewright", "engine-version": __version__}
     return {**changes.summary, **ours, **{name: str(count) for name, count in (counters | totals).items()}}
 
 
-def _totals(metadata: Metadata, counters: Mapping[str, int]) -> dict[str, int]:
+def _totals(metadata: Metadata, parent: int | None, counters: Mapping[str, int]) -> dict[str, int]:
     """Running totals go on from the parent's; one that the parent does not have stays unknown."""
-    parent = metadata.current_snapshot_id
     totals = {}
     for total, added in _TOTAL_OF.items():
         previous = 0 if parent is None else summary_count(metadata.snapshots[parent], total)
@@ -326,10 +356,24 @@ def _add_snapshot(node: Document) -> Document:
     return {"action": "add-snapshot", "snapshot": node}
 
 
-def _set_main(metadata: Metadata, snapshot_id: int) -> Document:
+def _set_branch(metadata: Metadata, branch: str, snapshot_id: int) -> Document:
     """The branch keeps its retention settings."""
-    existing = (metadata.document.get("refs") or {}).get(MAIN) or {}
-    return {"action": "set-snapshot-ref", "ref-name": MAIN, **existing, "type": "branch", "snapshot-id": snapshot_id}
+    existing = metadata.ref_nodes.get(branch) or {}
+    return _set_ref(branch, {**existing, "type": RefKind.BRANCH.value, "snapshot-id": snapshot_id})
+
+
+def _set_ref(name: str, node: Mapping[str, object]) -> Document:
+    return {"action": "set-snapshot-ref", "ref-name": name, **node}
+
+
+def _ref_node(ref: Ref) -> Document:
+    retention = {
+        "max-ref-age-ms": ref.retention.max_ref_age_ms,
+        "max-snapshot-age-ms": ref.retention.max_snapshot_age_ms,
+        "min-snapshots-to-keep": ref.retention.min_snapshots_to_keep,
+    }
+    known = {name: value for name, value in retention.items() if value is not None}
+    return {"type": ref.kind.value, "snapshot-id": ref.version, **known}
 
 
 def _apply_snapshot(document: Document, node: Document) -> None:
@@ -341,12 +385,20 @@ def _apply_snapshot(document: Document, node: Document) -> None:
 
 
 def _apply_ref(document: Document, update: Document, now_ms: int) -> None:
-    ref = {key: value for key, value in update.items() if key not in ("action", "ref-name")}
-    document["refs"] = {**(document.get("refs") or {}), update["ref-name"]: ref}
-    if update["ref-name"] == MAIN:
+    """Refs are written whole: what the main branch of a table without refs holds would expire beside another branch."""
+    document["refs"] = {**_ref_nodes(document), update["ref-name"]: _ref_in(update)}
+    if update["ref-name"] == MAIN and update["snapshot-id"] != document.get("current-snapshot-id"):
         document["current-snapshot-id"] = update["snapshot-id"]
         logged = {"snapshot-id": update["snapshot-id"], "timestamp-ms": now_ms}
         document["snapshot-log"] = [*(document.get("snapshot-log") or ()), logged]
+
+
+def _ref_nodes(document: Document) -> Mapping[str, Document]:
+    return Metadata("", document).ref_nodes
+
+
+def _ref_in(update: Document) -> Document:
+    return {key: value for key, value in update.items() if key not in ("action", "ref-name")}
 
 
 def _apply_upgrade(document: Document, metadata: Metadata, format_version: int) -> None:
@@ -376,10 +428,10 @@ def _holds(metadata: Metadata, update: Document) -> bool:
         case "upgrade-format-version":
             return metadata.format_version >= int(update["format-version"])
         case "set-snapshot-ref":
-            ref = (metadata.document.get("refs") or {}).get(update["ref-name"]) or {}
-            return bool(ref.get("snapshot-id") == update["snapshot-id"])
+            node = metadata.ref_nodes.get(update["ref-name"]) or {}
+            return all(node.get(key) == value for key, value in _ref_in(update).items())
         case "remove-snapshot-ref":
-            return update["ref-name"] not in (metadata.document.get("refs") or {})
+            return update["ref-name"] not in metadata.ref_nodes
         case "set-properties":
             return all(metadata.properties.get(name) == value for name, value in update["updates"].items())
         case "remove-properties":

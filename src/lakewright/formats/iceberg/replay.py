@@ -1,5 +1,7 @@
 """What is a table at one version, according to its metadata and the manifest list of that version?"""
 
+from dataclasses import replace
+
 from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.formats.iceberg.records.manifests import Content, Manifest
 from lakewright.formats.iceberg.records.metadata import Document, Metadata, summary_count
@@ -65,10 +67,7 @@ def snapshot_of(
 
 def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
     """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
-    parts = {part.field_id: part for part in _parts_of_all_specs(metadata)}
-    members = tuple(
-        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
-    )
+    members = partition_members(metadata)
     partition = (Field(PARTITION_ID, "_partition", StructType(members)),) if members else ()
     lineage = (
         Field(ROW_ID_ID, "_row_id", Primitive.LONG),
@@ -83,10 +82,27 @@ def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
     )
 
 
-def _parts_of_all_specs(metadata: Metadata) -> list[PartitionField]:
-    """Void ones first: a field that was dropped still says what its values were in the specs before."""
-    parts = [part for spec in metadata.specs.values() for part in spec.fields]
-    return sorted(parts, key=lambda part: not isinstance(part.transform, Void))
+def partition_members(metadata: Metadata) -> tuple[Field, ...]:
+    """The partition fields of all specs by id, each by its newest name. A void field has the type that it had before.
+
+    Of fields with one name, as another transform of the same column has it, the newest keeps it.
+    """
+    parts: dict[int, PartitionField] = {}
+    for spec_id in sorted(metadata.specs):
+        for part in metadata.specs[spec_id].fields:
+            before = parts.get(part.field_id)
+            if before is not None and isinstance(part.transform, Void):
+                part = replace(before, name=part.name)
+            parts[part.field_id] = part
+    newest = {parts[field_id].name.lower(): field_id for field_id in sorted(parts)}
+    return tuple(
+        Field(
+            field_id,
+            part.name if newest[part.name.lower()] == field_id else f"{part.name}_{field_id}",
+            partition_type(part, metadata),
+        )
+        for field_id, part in sorted(parts.items())
+    )
 
 
 def partition_type(part: PartitionField, metadata: Metadata) -> ColumnType:
@@ -113,14 +129,24 @@ def history_of(metadata: Metadata) -> tuple[HistoryEntry, ...]:
         {"snapshot-id": node["snapshot-id"], "timestamp-ms": node["timestamp-ms"]}
         for node in metadata.snapshots.values()
     ]
-    entries = []
-    for item in log:
-        node = metadata.snapshots.get(item["snapshot-id"])
-        if node is not None:
-            summary = dict(node.get("summary") or {})
-            operation = str(summary.pop("operation", "unknown"))
-            entries.append(HistoryEntry(node["snapshot-id"], item["timestamp-ms"], operation, summary))
-    return tuple(entries)
+    nodes = ((metadata.snapshots.get(item["snapshot-id"]), item["timestamp-ms"]) for item in log)
+    return tuple(_history_entry(node, timestamp_ms) for node, timestamp_ms in nodes if node is not None)
+
+
+def ancestry_of(metadata: Metadata, version: int) -> tuple[HistoryEntry, ...]:
+    """A version after those that it was made of, oldest first, as far back as they are known."""
+    line: dict[int, Document] = {}
+    following: int | None = version
+    while following is not None and following in metadata.snapshots and following not in line:
+        line[following] = metadata.snapshots[following]
+        following = line[following].get("parent-snapshot-id")
+    return tuple(_history_entry(node, node["timestamp-ms"]) for node in reversed(line.values()))
+
+
+def _history_entry(node: Document, timestamp_ms: int) -> HistoryEntry:
+    summary = dict(node.get("summary") or {})
+    operation = str(summary.pop("operation", "unknown"))
+    return HistoryEntry(node["snapshot-id"], timestamp_ms, operation, summary)
 
 
 def refuse_unreadable(schema: Schema, table: str) -> None:

@@ -143,7 +143,7 @@ class ManifestEntries:
         elif self._formats[row] == "puffin":
             kind = DeleteKind.VECTOR
         metrics = self.columns.metrics.of_file(row)
-        referenced = self._texts(143)[row]
+        referenced = self._referenced[row]
         if referenced is None and kind is DeleteKind.POSITIONS:
             lower, upper = (bounds.get(_PATH_IDS[0]) for bounds in (metrics.lower_bounds, metrics.upper_bounds))
             referenced = lower.decode() if lower is not None and lower == upper else None
@@ -238,6 +238,10 @@ class ManifestEntries:
     @cached_property
     def _equality_ids(self) -> list[tuple[int, ...]]:
         return self._lists(135)
+
+    @cached_property
+    def _referenced(self) -> list[Any]:
+        return self._texts(143)
 
     @cached_property
     def _first_row_ids(self) -> Any:

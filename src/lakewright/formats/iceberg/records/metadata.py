@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.formats.iceberg.records.types import schema_from_json, transform_from_json
 from lakewright.model.partitioning import PartitionField, PartitionSpec
+from lakewright.model.refs import MAIN, Ref, RefKind, Retention
 from lakewright.model.scan import MappedName
 from lakewright.model.schema import Schema
 from lakewright.model.sorting import SortField, SortOrder
@@ -18,7 +19,6 @@ from lakewright.model.sorting import SortField, SortOrder
 Document: TypeAlias = dict[str, Any]
 
 NEWEST_VERSION = 3
-MAIN = "main"
 _GZIP_MAGIC = b"\x1f\x8b"
 _KINDS = {
     "location": str,
@@ -113,6 +113,19 @@ class Metadata:
         """-1 is how writers of versions 1 and 2 say that there is none."""
         current = self.document.get("current-snapshot-id")
         return None if current in (None, -1) else int(current)
+
+    @cached_property
+    def ref_nodes(self) -> Mapping[str, Document]:
+        """Refs by name; writers of version 1 leave out the branch that every table with a version has."""
+        nodes = self.document.get("refs") or {}
+        if MAIN in nodes or self.current_snapshot_id is None:
+            return nodes
+        return {MAIN: {"type": RefKind.BRANCH.value, "snapshot-id": self.current_snapshot_id}, **nodes}
+
+    @cached_property
+    def refs(self) -> tuple[Ref, ...]:
+        found = (_ref(name, node) for name, node in self.ref_nodes.items())
+        return tuple(sorted(found, key=lambda ref: (ref.name != MAIN, ref.name)))
 
     @cached_property
     def name_mapping(self) -> tuple[MappedName, ...] | None:
@@ -214,6 +227,16 @@ def _check_required_parts(metadata: Metadata) -> None:
         raise CorruptTable(
             f"{metadata.location} names current snapshot {metadata.current_snapshot_id} and does not have it"
         )
+    for ref in metadata.refs:
+        if ref.version not in metadata.snapshots:
+            raise CorruptTable(
+                f"{metadata.location} has a {ref} of snapshot {ref.version} and does not have that snapshot"
+            )
+        if ref.name == MAIN and ref.version != metadata.current_snapshot_id:
+            raise CorruptTable(
+                f"{metadata.location} has branch main at snapshot {ref.version} and names another current snapshot, "
+                f"{metadata.current_snapshot_id}"
+            )
     if not metadata.schema.fields and metadata.current_snapshot_id is not None:
         raise CorruptTable(f"{metadata.location} has a schema without columns")
 
@@ -232,7 +255,13 @@ def _touch(metadata: Metadata) -> None:
     for logged in metadata.document.get("snapshot-log") or ():
         _ = int(logged["snapshot-id"]), int(logged["timestamp-ms"])
     _ = metadata.document["location"] + "", hash(metadata.sort_order), metadata.default_spec_id
-    _ = metadata.current_snapshot_id, metadata.last_sequence_number, metadata.last_updated_ms, metadata.next_row_id
+    _ = (
+        metadata.refs,
+        metadata.current_snapshot_id,
+        metadata.last_sequence_number,
+        metadata.last_updated_ms,
+        metadata.next_row_id,
+    )
 
 
 def _spec_from_json(spec_id: int, nodes: list[Mapping[str, Any]]) -> PartitionSpec:
@@ -260,6 +289,12 @@ def _order_from_json(node: Mapping[str, Any]) -> SortOrder:
         for child in node["fields"]
     )
     return SortOrder(node["order-id"], fields)
+
+
+def _ref(name: str, node: Mapping[str, Any]) -> Ref:
+    ages = (node.get(key) for key in ("max-ref-age-ms", "max-snapshot-age-ms", "min-snapshots-to-keep"))
+    retention = Retention(*(None if age is None else int(age) for age in ages))
+    return Ref(name, RefKind(node["type"].lower()), int(node["snapshot-id"]), retention)
 
 
 def _source_id(node: Mapping[str, Any]) -> int:
