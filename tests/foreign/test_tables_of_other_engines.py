@@ -37,7 +37,7 @@ def test_every_snapshot_is_read_right_or_refused_for_a_feature_of_the_table(
         try:
             found = lines(rows_of(table.metadata_location, table.moved, expected.snapshot_id, expected.ref))
         except Unsupported as error:
-            tally[_reason(error, table)] += 1
+            tally[reason_to_refuse(error, table)] += 1
             continue
         assert len(found) == expected.row_count, expected
         if expected.lines is not None:
@@ -96,7 +96,7 @@ def test_every_reason_to_refuse_is_still_given(tally: Counter[str], request: pyt
     assert set(REASONS) <= set(tally)
 
 
-def _reason(error: Unsupported, table: corpus.ForeignTable) -> str:
+def reason_to_refuse(error: Unsupported, table: corpus.ForeignTable) -> str:
     for reason, features in REASONS.items():
         if reason in str(error) and features & table.features:
             return reason

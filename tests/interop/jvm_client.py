@@ -57,6 +57,10 @@ class Jvm:
         parquet.write_table(rows, source)
         self._ask("append", table=table, rows=str(source))
 
+    def delete_equal(self, table: str, location: str, columns: list[str], keys: list[list[str | bool | None]]) -> None:
+        """Delete, by equality, the rows that have one of the keys; the delete file lies at the location."""
+        self._ask("delete_equal", table=table, location=location, columns=columns, keys=keys)
+
     def read(self, table: str, *, snapshot: int | None = None, where: str | None = None) -> list[str]:
         """The table's rows, canonical."""
         to = self._scratch / "read.jsonl"

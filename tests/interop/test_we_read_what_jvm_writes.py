@@ -307,12 +307,7 @@ def test_a_table_of_ours_that_the_jvm_changed_holds_what_it_says(
 @pytest.mark.parametrize("command", CHANGES)
 @pytest.mark.parametrize(
     ("version", "mode"),
-    [
-        (1, "copy-on-write"),
-        (3, "copy-on-write"),
-        pytest.param(2, "merge-on-read", marks=pytest.mark.not_yet("position deletes are not read")),
-        pytest.param(3, "merge-on-read", marks=pytest.mark.not_yet("deletion vectors are not read")),
-    ],
+    [(1, "copy-on-write"), (3, "copy-on-write"), (2, "merge-on-read"), (3, "merge-on-read")],
 )
 def test_we_read_a_table_of_ours_that_the_jvm_changed_and_append_to_it(
     jvm: Jvm, lake: lw.Lake, root: str, hadoop: str, version: int, mode: str, command: str
@@ -323,6 +318,32 @@ def test_we_read_a_table_of_ours_that_the_jvm_changed_and_append_to_it(
     table.append(cases.EDGE_ROWS)
     expected = lines(pa.concat_tables((after(command, cases.ROWS), cases.EDGE_ROWS)))
     assert not difference(jvm.read(root), expected)
+    assert not difference(rows_we_see(table), expected)
+
+
+@pytest.mark.parametrize("version", [2, 3], ids="v{}".format)
+@pytest.mark.parametrize(
+    ("columns", "keys"),
+    [(["name"], [[None], ["a"]]), (["name", "flag"], [["a", True], [None, None], ["", False]])],
+    ids=["one column", "two columns"],
+)
+def test_equality_deletes_of_the_jvm_take_the_rows_that_it_says(
+    jvm: Jvm,
+    lake: lw.Lake,
+    root: str,
+    hadoop: str,
+    version: int,
+    columns: list[str],
+    keys: list[list[str | bool | None]],
+) -> None:
+    some = [[row[name] for name in columns] for row in cases.ROWS.slice(3, 5).to_pylist()]
+    table = lake.create_table(root, cases.EVERY_TYPE, format_version=version)
+    for third in THIRDS[:2]:
+        table.append(third)
+    jvm.delete_equal(f"{hadoop}.db.t", f"{root}/data/equal.parquet", columns, [*keys, *some])
+    table.append(THIRDS[2])
+    expected = jvm.read(root)
+    assert len(expected) < cases.ROWS.num_rows
     assert not difference(rows_we_see(table), expected)
 
 

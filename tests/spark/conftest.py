@@ -1,5 +1,6 @@
 """What do the tests on Spark share? A lake for each test, and settings that are put back."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lakewright as lw
+
+TALLY_OF_WAYS = pytest.StashKey[Counter[str]]()
 
 
 @pytest.fixture
@@ -29,6 +32,19 @@ def sqlite_catalog(root: Path) -> dict[str, str]:
         "uri": f"sqlite:///{root}/catalog.db",
         "warehouse": f"file://{root}/warehouse",
     }
+
+
+@pytest.fixture(scope="session")
+def tally_of_ways(request: pytest.FixtureRequest) -> Counter[str]:
+    """How snapshots of other engines were read; said at the end of the run."""
+    return request.config.stash.setdefault(TALLY_OF_WAYS, Counter())
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    found = terminalreporter.config.stash.get(TALLY_OF_WAYS, None)
+    if found:
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
+        terminalreporter.write_line(f"snapshots of other engines through Spark: {counts}, {found.total()} tried")
 
 
 Settings = Callable[[dict[str, str]], AbstractContextManager[None]]

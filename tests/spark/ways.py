@@ -1,6 +1,6 @@
 """How are the same rows read in both ways, and how are rows compared?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from tests import canonical
 
 Way = Literal["native", "arrow"]
 WAYS: tuple[Way, ...] = ("native", "arrow")
+NOT_MOVED: Mapping[str, str] = {}
 _TASKS_MIN = 2
 
 
@@ -45,9 +46,10 @@ def frame(
     columns: Sequence[str] | None = None,
     where: str | None = None,
     version: int | None = None,
+    moved: Mapping[str, str] = NOT_MOVED,
 ) -> DataFrame:
     """As `Table.to_df`, in the way that is asked for; NotSafe if Spark's own reader would not be chosen."""
-    found, store = _opened(table)
+    found, store = _opened(table, moved)
     snapshot = found.snapshot(found.head(), version)
     engine: Any = _OneWay(SparkEngine(Session(spark), store, SystemClock()), way)
     return read.frame(read.Read(columns, where), snapshot, found, engine)
@@ -62,8 +64,8 @@ def is_native(table: lw.Table, spark: SparkSession, *, columns: Sequence[str] | 
     return True
 
 
-def _opened(table: lw.Table) -> tuple[TableFormat, Storage]:
-    store = Storage()
+def _opened(table: lw.Table, moved: Mapping[str, str]) -> tuple[TableFormat, Storage]:
+    store = Storage.of({}, moved)
     source = IcebergSource(FolderCatalog(store), store, SystemClock(), RandomIds())
     return source.open_location(table.metadata_location, guess=False), store
 

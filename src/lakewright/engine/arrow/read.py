@@ -83,7 +83,8 @@ class RowReader:
                 f"file {file.location} of table {self.columns.table} is {file.file_format.upper()}; only Parquet data files "
                 "are read"
             )
-        parquet = pq.ParquetFile(self.store.open(file.location), coerce_int96_timestamp_unit="us")
+        source = self.store.open(file.location)
+        parquet = pq.ParquetFile(source, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
         schema = with_ids(parquet.schema_arrow, self.columns.name_mapping)
         wanted = {child.id for child in fields}
         found = [index for index, arrow in enumerate(schema) if field_id_of(arrow) in wanted]
