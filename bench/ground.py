@@ -19,11 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import data
+import plan
 import pyarrow as pa
+import pyarrow.parquet as pq
 import tables
 from peers import cpu, tree
 
 import lakewright as lw
+from lakewright.engine.arrow.local import plan_on_threads
+from lakewright.model.session import SqlSettings
+from lakewright.planning.bind import bind
+from lakewright.planning.prune import Pruner
+from lakewright.storage.local import LocalStore
 
 ROOT = Path(os.environ.get("BENCH_ROOT", Path.home() / ".cache" / "lakewright-bench"))
 ONE_ROW_REPEATS = 30
@@ -82,6 +89,101 @@ def reading(source: Path, run: Path, options: argparse.Namespace):
             options.repeats * READ_REPEATS_FACTOR,
         )
         yield f"read: {name}", sides, 1.1
+
+
+def reading_deletes(source: Path, run: Path, options: argparse.Namespace):
+    """Rows that a merge-on-read writer took out, one of a thousand, cost a part of a plain scan at most."""
+    tables.iceberg_pos_fixture(str(source), str(run / "deletes"))
+    lake = lake_over(run / "deletes")
+    spark, table = lake.spark, lake.table("b.t")
+    plain = [
+        str(file) for file in (run / "deletes" / "b" / "t" / "data").glob("*.parquet") if "delete-" not in file.name
+    ]
+    queries = {
+        "count and sum": lambda df: df.selectExpr("count(*)", "sum(l_quantity)", "sum(row_id)").collect(),
+        "all columns": lambda df: df.write.format("noop").mode("overwrite").save(),
+    }
+    for name, query in queries.items():
+        sides = compared(
+            lambda query=query: query(table.to_df()),
+            lambda query=query: query(spark.read.parquet(*plain)),
+            options.repeats * READ_REPEATS_FACTOR,
+        )
+        yield f"read with deletes: {name}", sides, 1.5
+
+
+def reading_small_files(source: Path, run: Path, options: argparse.Namespace):
+    """Ten thousand small files, against the faster of Spark's reader with its listing tuned and Arrow in its workers."""
+    place = run / "small"
+    files = small_files(source, place / "files")
+    tables.make_iceberg(str(place / "files"), str(place))
+    lake = lake_over(place)
+    spark, table = lake.spark, lake.table("b.t")
+    spark.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", "4")
+
+    def finish(frame):
+        return frame.selectExpr("count(*)", "sum(l_quantity)").collect()
+
+    def native() -> None:
+        finish(spark.read.parquet(*files))
+
+    def arrow() -> None:
+        finish(spark.range(0, 2, 1, 2).mapInArrow(_ReadAll(files, 2), "l_quantity double"))
+
+    def ours() -> None:
+        finish(table.to_df())
+
+    against_native, against_arrow = (compared(ours, other, max(1, options.repeats // 2)) for other in (native, arrow))
+    faster = min(against_native, against_arrow, key=lambda sides: sides.other_s)
+    yield "read: 10 000 small files", faster, 1.5
+
+
+def planning(source: Path, run: Path, options: argparse.Namespace):
+    """Open a table of 100 000 files and find the one that a condition leaves: first time in a process, and again."""
+    place, count = ROOT / "plan" / "iceberg-100000", 100_000
+    if not place.exists():
+        plan.make_iceberg(str(place), count)
+    condition = f"l_orderkey = {count // 2 * 25_000 + 77}"
+    lakes = iter(lambda: lake_over(place), None)
+
+    def ours(lake: lw.Lake) -> int:
+        table = lake.table("b.t")._format
+        snapshot = table.snapshot(table.head())
+        pruner = Pruner.of(bind(condition, snapshot.schema, SqlSettings()), snapshot)
+        return len(plan_on_threads(snapshot, table.reader(snapshot), pruner, LocalStore()).candidates)
+
+    def theirs() -> int:
+        return len(list(tables.iceberg_catalog(place).load_table("b.t").scan(row_filter=condition).plan_files()))
+
+    assert ours(next(lakes)) == theirs() == 1
+    yield "plan: first time", compared(lambda: ours(next(lakes)), theirs, options.repeats), 1 / 3
+    known = next(lakes)
+    yield "plan: manifests known", compared(lambda: ours(known), theirs, options.repeats), 1 / 20
+
+
+def small_files(source: Path, place: Path, count: int = 10_000) -> list[str]:
+    """The first rows of the data, a hundred to a file."""
+    if not place.exists():
+        place.mkdir(parents=True)
+        rows = pq.read_table(sorted(source.glob("*.parquet"))[0])
+        for number in range(count):
+            part = rows.slice(number * 100 % rows.num_rows, 100)
+            pq.write_table(part, place / f"part-{number:05d}.parquet", store_schema=False)
+    return sorted(str(file) for file in place.glob("*.parquet"))
+
+
+@dataclass(frozen=True)
+class _ReadAll:
+    """The least that a Python worker can do to read files."""
+
+    files: list[str]
+    tasks: int
+
+    def __call__(self, batches):
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for file in self.files[number :: self.tasks]:
+                    yield from pq.ParquetFile(file).iter_batches(columns=["l_quantity"])
 
 
 def appending(source: Path, run: Path, options: argparse.Namespace):
@@ -166,7 +268,15 @@ def folder(place: Path) -> str:
     return str(place)
 
 
-PARTS = {"read": reading, "append": appending, "one-row": one_row, "import": importing}
+PARTS = {
+    "read": reading,
+    "deletes": reading_deletes,
+    "small-files": reading_small_files,
+    "plan": planning,
+    "append": appending,
+    "one-row": one_row,
+    "import": importing,
+}
 
 
 def arguments() -> argparse.Namespace:

@@ -6,7 +6,9 @@ import pytest
 
 import lakewright as lw
 from lakewright.errors import CorruptTable, LakewrightError, Unsupported
+from lakewright.formats.iceberg.records.avro import names_by_field_id, read_avro
 from tests import canonical
+from tests.decoded_columns import at_once, one_by_one, plain
 from tests.foreign import corpus
 from tests.foreign.arrow_rows import digest, lines, listed, rows_of
 from tests.foreign.tally import RIGHT
@@ -71,6 +73,19 @@ def test_a_damaged_table_is_refused_by_name(table: corpus.ForeignTable) -> None:
         rows_of(table.metadata_location, table.moved)
     assert isinstance(refused.value, CorruptTable | Unsupported)
     assert next(iter(table.moved)) in str(refused.value)
+
+
+def test_both_decoders_find_the_same_in_every_manifest() -> None:
+    """Whoever wrote it: all entries at once, and one by one."""
+    tried = 0
+    for location in sorted(corpus.folder().rglob("*.avro")):
+        avro = read_avro(location.read_bytes())
+        if 2 in names_by_field_id(avro.schema) and avro.count:
+            found = at_once(avro)
+            assert found is not None, location
+            assert plain(found, avro.count) == plain(one_by_one(avro), avro.count), location
+            tried += 1
+    assert tried > len(SOUND)
 
 
 def test_every_reason_to_refuse_is_still_given(tally: Counter[str], request: pytest.FixtureRequest) -> None:

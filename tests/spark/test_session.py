@@ -156,7 +156,7 @@ def test_workers_that_fit_are_found_to_fit(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("worker", "words"),
     [
-        ("without packages", "the Python of the Spark workers has no pyarrow: install lakewright"),
+        ("without packages", "the Python of the Spark workers has no (pyarrow|lakewright): install lakewright"),
         ("of another version", "the Spark workers run another Python than this one"),
         ("with another lakewright", r"the Spark workers have lakewright 0\.0\.7 and this Python has"),
     ],

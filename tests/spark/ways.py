@@ -8,6 +8,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import lakewright as lw
+from lakewright.engine.arrow.deletes import KnownMarks
+from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.spark import frames
 from lakewright.engine.spark.engine import SparkEngine
 from lakewright.engine.spark.session import Session
@@ -76,18 +78,21 @@ class _OneWay:
     def settings(self) -> SqlSettings:
         return self.engine.settings()
 
+    def values_of(self, query: str) -> str | None:
+        return self.engine.values_of(query)
+
     def plan(self, *arguments: Any) -> Planned:
         return self.engine.plan(*arguments)
 
     def frame(self, scan: Scan, where: str | None, columns: tuple[str, ...]) -> DataFrame:
         spark, store = self.engine.session.spark, self.engine.store
-        if not scan.files:
+        if not scan.candidates:
             return self.engine.frame(scan, where, columns)
         if self.way == "arrow":
             found = frames.arrow_frame(spark, scan, store, _TASKS_MIN)
-        elif frames.is_native_safe(scan, store):
-            found = frames.native_frame(spark, scan, store)
+        elif frames.is_native_safe(scan, store, Footers(store)):
+            found = frames.native_frame(spark, scan, store, KnownMarks())
         else:
-            raise NotSafe(scan.table)
+            raise NotSafe(scan.columns.table)
         kept = found if where is None else found.where(where)
         return kept.select(*(frames.quoted(name) for name in columns))

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from lakewright.errors import InvalidRequest
+from lakewright.model.scan import METADATA_IDS
 from lakewright.model.types import Field, StructType, children, walk
 
 
@@ -57,7 +58,9 @@ class Schema:
 
     @cached_property
     def _struct_names(self) -> tuple[str, ...]:
-        return tuple(".".join(path) for path, child in walk(self.fields) if child.id not in self.repeated_ids)
+        """What a request may name; not what is about rows, which nobody means by a slip."""
+        named = tuple(child for child in self.fields if child.id not in METADATA_IDS)
+        return tuple(".".join(path) for path, child in walk(named) if child.id not in self.repeated_ids)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from lakewright.model.layout import WriteLayout
 from lakewright.model.partitioning import UnknownTransform
 from lakewright.model.refs import MAIN
 from lakewright.model.snapshot import Snapshot
+from lakewright.model.types import Primitive
 from lakewright.planning.assign import assign_by_name
 from lakewright.protocols import Engine, TableFormat
 
@@ -41,6 +42,7 @@ def prepare(
 ) -> PreparedAppend:
     """Write the rows into files that no version of the table has yet."""
     _check_summary(request.summary)
+    refuse_variants(snapshot)
     refuse_unknown_transforms(snapshot)
     layout = table.layout(snapshot, write_id)
     columns = assign_by_name(
@@ -59,6 +61,15 @@ def _check_summary(summary: Mapping[str, object]) -> None:
     for key, value in summary.items():
         if not isinstance(value, str):
             raise InvalidRequest(f"summary entry {key} is {value!r}; the values of a summary are texts")
+
+
+def refuse_variants(snapshot: Snapshot) -> None:
+    for field_id, child in snapshot.schema.by_id.items():
+        if child.type == Primitive.VARIANT:
+            raise Unsupported(
+                f"column {snapshot.schema.names_by_id[field_id]} of {snapshot.location} is a variant, which is read and not "
+                "written yet"
+            )
 
 
 def refuse_unknown_transforms(snapshot: Snapshot) -> None:

@@ -2,8 +2,11 @@
 
 import struct
 import zlib
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +20,7 @@ from lakewright.engine.arrow.nesting import plain
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DeleteFile, DeleteKind
 from lakewright.model.scan import Candidate
-from lakewright.model.types import Field
+from lakewright.model.types import Field, children, walk
 from lakewright.protocols import ObjectStore
 
 _FILE_PATH_ID, _POS_ID = 2147483546, 2147483545
@@ -85,7 +88,17 @@ class DeleteReader:
             names = ", ".join(delete.location for delete in deletes if delete.kind is DeleteKind.EQUALITY)
             what = f"column {missing[0]}, which no schema of the table has" if missing else "no columns"
             raise CorruptTable(f"equality deletes {names} of table {self.table} are by {what}")
+        inner = self._inner_ids.intersection(ids)
+        if inner:
+            raise Unsupported(
+                f"equality deletes of table {self.table} are by {self.known[min(inner)].name}, a member of another column, "
+                "which is not supported"
+            )
         return tuple(self.known[each] for each in ids)
+
+    @cached_property
+    def _inner_ids(self) -> frozenset[int]:
+        return frozenset(member.id for column in self.known.values() for _, member in walk(children(column.type)))
 
     def _positions_in(self, delete: DeleteFile, path: str) -> NDArray[np.int64]:
         match delete.kind:
@@ -121,7 +134,10 @@ class DeleteReader:
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(paths.dictionary)))
         parts = np.split(positions[order], ends[:-1]) if len(ends) else []
-        return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
+        try:
+            return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
+        except UnicodeDecodeError as error:
+            raise CorruptTable(f"delete file {delete.location} of table {self.table} is damaged: {error}") from error
 
     def _keys_of(self, delete: DeleteFile) -> pa.Table:
         kept = self._keys.get(delete.location)
@@ -143,7 +159,7 @@ class DeleteReader:
         return self._rows_kept <= _ROWS_KEPT_MAX
 
     def _read(self, delete: DeleteFile, wanted: Mapping[int, str]) -> pa.Table:
-        """Columns by id; by name where the writer gave no ids, which the reserved ones and Flink's are sure to be."""
+        """Columns by id; by name in a file without any ids."""
         if delete.file_format != "parquet":
             raise Unsupported(
                 f"delete file {delete.location} of table {self.table} is {delete.file_format.upper()}; only Parquet and "
@@ -151,19 +167,18 @@ class DeleteReader:
             )
         try:
             with self.store.open(delete.location) as source:
-                parquet = pq.ParquetFile(source)
+                parquet = pq.ParquetFile(source, page_checksum_verification=True)
                 schema = parquet.schema_arrow
                 by_id = {field_id_of(child): child.name for child in schema}
-                names = [by_id.get(each, name) for each, name in wanted.items()]
-                missing = [name for name in names if name not in schema.names]
-                if missing:
-                    raise CorruptTable(
-                        f"delete file {delete.location} of table {self.table} has no column {missing[0]}"
-                    )
+                has_ids = set(by_id) != {None}
+                names = [by_id.get(each) if has_ids else name for each, name in wanted.items()]
+                for name, asked in zip(names, wanted.values(), strict=True):
+                    if name not in schema.names:
+                        raise CorruptTable(f"delete file {delete.location} of table {self.table} has no column {asked}")
                 rows = parquet.read(columns=names).select(names)
         except FileNotFoundError as error:
             raise CorruptTable(f"delete file {delete.location} of table {self.table} is missing") from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise CorruptTable(
                 f"delete file {delete.location} of table {self.table} is not a readable Parquet file: {error}"
             ) from error
@@ -173,6 +188,30 @@ class DeleteReader:
                 f"say {delete.record_count:,}"
             )
         return rows
+
+
+@dataclass
+class KnownMarks:
+    """The rows that are gone of the files that were asked for last: neither files nor their deletes ever change."""
+
+    _kept: OrderedDict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
+    _rows: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, candidate: Candidate, reader: DeleteReader) -> NDArray[np.int64]:
+        key = (candidate.file.location, *(f"{each.location} {each.content_offset}" for each in candidate.deletes))
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        positions = reader.positions(candidate)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = positions
+                self._rows += len(positions)
+            while self._rows > _ROWS_KEPT_MAX:
+                self._rows -= len(self._kept.popitem(last=False)[1])
+        return positions
 
 
 @dataclass(frozen=True)
@@ -225,6 +264,8 @@ class _Step:
 
 def vector_positions(blob: bytes, cardinality: int, where: str) -> NDArray[np.int64]:
     """The rows in a `deletion-vector-v1` blob: its length, a magic number, a bitmap and a checksum."""
+    if len(blob) < _VECTOR_FRAME_BYTES:
+        raise CorruptTable(f"{where} is cut: {len(blob)} bytes are left")
     (length,) = struct.unpack(">i", blob[:4])
     body, (checksum,) = blob[4:-4], struct.unpack(">I", blob[-4:])
     if length != len(body) or body[:4] != _VECTOR_MAGIC:

@@ -8,8 +8,11 @@ import pyarrow.compute as pc
 from lakewright.engine.arrow.conform import conform, constant
 from lakewright.engine.arrow.nesting import list_of, map_of, plain, struct_of
 from lakewright.engine.arrow.types import FIELD_ID_KEY, arrow_field, arrow_type
+from lakewright.errors import Unsupported
 from lakewright.model.scan import MappedName
-from lakewright.model.types import Field, ListType, MapType, StructType
+from lakewright.model.types import Field, ListType, MapType, Primitive, StructType
+
+_VARIANT_PARTS = {"metadata", "value"}
 
 
 def field_id_of(arrow: pa.Field) -> int | None:
@@ -30,6 +33,8 @@ def evolved(array: pa.Array, source: pa.Field, target: Field) -> pa.Array:
             keys = partial(evolved, source=source.type.key_field, target=key)
             items = partial(evolved, source=source.type.item_field, target=value)
             return map_of(array, keys, items, arrow_type(target.type))
+        case Primitive.VARIANT:
+            return _variant(array, target.name)
         case _:
             return conform(plain(array), target.type, target.name)
 
@@ -46,6 +51,21 @@ def with_ids(schema: pa.Schema, mapping: tuple[MappedName, ...] | None) -> pa.Sc
     if mapping is not None:
         return pa.schema([_mapped(each, mapping) for each in fields])
     return pa.schema([_with_id(each, number) for number, each in enumerate(fields, start=1)])
+
+
+def is_whole_variant(kind: pa.DataType) -> bool:
+    """Whether a file holds a variant's values by themselves, and has shredded none of them into typed columns."""
+    storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    return pa.types.is_struct(storage) and {storage.field(i).name for i in range(storage.num_fields)} == _VARIANT_PARTS
+
+
+def _variant(array: pa.Array, name: str) -> pa.Array:
+    if not is_whole_variant(array.type):
+        raise Unsupported(f"column {name} is a shredded variant, which is not read")
+    storage = array.storage if isinstance(array, pa.ExtensionArray) else array
+    wanted = list(arrow_type(Primitive.VARIANT))
+    members = [pc.struct_field(storage, part.name).cast(pa.binary()).fill_null(b"") for part in wanted]
+    return struct_of(storage, members, wanted)
 
 
 def _evolved_struct(array: pa.Array, source: pa.StructType, fields: tuple[Field, ...]) -> pa.Array:

@@ -13,13 +13,13 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakewright.engine.arrow.evolve import field_id_of, with_ids
+from lakewright.engine.arrow.evolve import field_id_of, is_whole_variant, with_ids
 from lakewright.engine.arrow.types import arrow_type
 from lakewright.errors import CorruptTable
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity
 from lakewright.model.scan import TableColumns
-from lakewright.model.types import Field, ListType, MapType, StructType
+from lakewright.model.types import Field, ListType, MapType, Primitive, StructType
 from lakewright.protocols import ObjectStore
 
 _KEPT_MAX = 20_000
@@ -46,13 +46,19 @@ class Footers:
                 return self._kept[file.location]
         try:
             with self.store.open(file.location) as source:
-                schema = with_ids(pq.read_schema(source), columns.name_mapping)
+                parquet = pq.ParquetFile(source)
+                schema = with_ids(parquet.schema_arrow, columns.name_mapping)
         except FileNotFoundError as error:
             raise CorruptTable(f"file {file.location} of table {columns.table} is missing") from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise CorruptTable(
                 f"file {file.location} of table {columns.table} is not a readable Parquet file: {error}"
             ) from error
+        if parquet.metadata.num_rows != file.record_count:
+            raise CorruptTable(
+                f"file {file.location} of table {columns.table} holds {parquet.metadata.num_rows:,} rows, the table's "
+                f"records say {file.record_count:,}"
+            )
         with self._lock:
             self._kept[file.location] = schema
             if len(self._kept) > _KEPT_MAX:
@@ -93,6 +99,8 @@ def _has_shape(kind: pa.DataType, child: Field) -> bool:
             return pa.types.is_list(kind) and _is_inside(kind.value_field, element)
         case MapType(key, value):
             return pa.types.is_map(kind) and _is_inside(kind.key_field, key) and _is_inside(kind.item_field, value)
+        case Primitive.VARIANT:
+            return is_whole_variant(kind)
         case _:
             return bool(kind == arrow_type(child.type))
 

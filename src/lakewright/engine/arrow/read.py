@@ -69,7 +69,7 @@ class RowReader:
                 whole = self._conformed(file, batch, source, schema, first)
                 first += batch.num_rows
                 yield whole if kept is None else whole.filter(kept)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise self._unreadable(file, error) from error
         if first != file.record_count:
             raise CorruptTable(

@@ -33,7 +33,14 @@ _ARROW: Mapping[ColumnType, pa.DataType] = {
     Primitive.STRING: pa.string(),
     Primitive.UUID: pa.uuid(),
     Primitive.BINARY: pa.binary(),
+    Primitive.VARIANT: pa.struct(
+        [
+            pa.field("value", pa.binary(), nullable=False),
+            pa.field("metadata", pa.binary(), nullable=False, metadata={b"variant": b"true"}),
+        ]
+    ),
 }
+"""A variant is what Spark sends and takes for one."""
 
 _IS_LIST = (
     pa.types.is_list,

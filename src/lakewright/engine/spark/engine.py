@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lakewright.engine.arrow.deletes import KnownMarks
 from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.listings import listing_table, mark_fields
 from lakewright.engine.arrow.local import discard_files, plan_on_threads, write_on_threads
@@ -43,6 +44,7 @@ class SparkEngine:
     store: ObjectStore
     clock: Clock
     _footers: Footers = field(init=False, repr=False, compare=False)
+    _marks: KnownMarks = field(default_factory=KnownMarks, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_footers", Footers(self.store))
@@ -107,7 +109,7 @@ class SparkEngine:
         if not scan.candidates:
             return self.session.spark.createDataFrame([], types.spark_schema(scan.columns.fields))
         if frames.is_native_safe(scan, self.store, self._footers):
-            return frames.native_frame(self.session.spark, scan, self.store)
+            return frames.native_frame(self.session.spark, scan, self.store, self._marks)
         return frames.arrow_frame(self.session.spark_with_workers, scan, self.store, _TASKS_MIN)
 
 

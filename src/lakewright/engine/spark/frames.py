@@ -3,9 +3,10 @@
 Spark's reader is the faster one, and loses rows in silence in some cases; each is a condition in `is_native_safe`.
 """
 
+import pickle
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from heapq import heapify, heappop, heappush
 
@@ -14,13 +15,13 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody gives this module
 
-from lakewright.engine.arrow.deletes import DeleteReader
+from lakewright.engine.arrow.deletes import DeleteReader, KnownMarks
 from lakewright.engine.arrow.footers import Footers
 from lakewright.engine.arrow.listings import mark_fields, marked_rows
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.spark.types import spark_schema
-from lakewright.model.files import DataFile, DeleteFile, DeleteKind
+from lakewright.model.files import DataFile, DeleteFile, DeleteKind, FileMetrics
 from lakewright.model.scan import METADATA_IDS, Candidate, Scan, TableColumns
 from lakewright.model.types import (
     FLOATING,
@@ -47,6 +48,7 @@ _NATIVE_TYPES = frozenset(
         Primitive.TIMESTAMPTZ,
         Primitive.STRING,
         Primitive.BINARY,
+        Primitive.VARIANT,
     }
 )
 _NATIVE_FILES_MAX = 1_000
@@ -59,8 +61,9 @@ _PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS = "__lw_path", "__lw_position"
 _MARKS_SCHEMA = f"{_MARKED_POSITION} bigint, {_MARKED_PATHS} array<string>"
 _UNSAFE_IN_PATHS = re.compile(r"[*?\[\]{}\\:]")
 _TASK_BYTES = 128 << 20
-_SPLIT_OPEN_BYTES = 4 << 20
 _DELETES_IN_TASK = 64
+_OPEN_BYTES = 256 << 10
+"""What opening a file costs, as bytes that could be read meanwhile."""
 _NATIVE_OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
@@ -73,7 +76,7 @@ _NATIVE_OPTIONS = {
 """Each overrides a session setting, or a guess from the paths, that would change rows or hide them."""
 
 
-def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFrame:
+def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore, known: KnownMarks) -> DataFrame:
     """Spark's reader over exactly these files; floating columns are handed out so that nothing is pushed onto them.
 
     Files that lost rows are read apart, and lose them by an anti join: the others pay nothing for it.
@@ -82,7 +85,7 @@ def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFra
     marked = tuple(candidate for candidate in scan.candidates if candidate.deletes)
     frames = [_plain_frame(spark, whole, scan, store)] if whole else []
     if marked:
-        frames.append(_marked_frame(spark, marked, scan, store))
+        frames.append(_marked_frame(spark, marked, scan, store, known))
     frame = reduce(DataFrame.union, frames)
     return frame.select(*(_guarded(child) for child in scan.columns.fields))
 
@@ -90,7 +93,7 @@ def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore) -> DataFra
 def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: int) -> DataFrame:
     """Our reader in Python workers: every file that is supported, wherever it lies."""
     tasks = packed(scan.candidates, tasks_min)
-    read = _ReadFiles(tasks, scan.columns, store)
+    read = _ReadFiles(tuple(pickle.dumps([_as_sent(each) for each in task]) for task in tasks), scan.columns, store)
     return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.columns.fields))
 
 
@@ -112,7 +115,7 @@ def is_native_safe(scan: Scan, store: ObjectStore, footers: Footers) -> bool:
         and _names_differ_beyond_case(fields)
         and all(_is_native_type(child.type) for child in fields)
         and all(_is_native_path(candidate.file.location, store) for candidate in scan.candidates)
-        and _are_native_deletes(scan)
+        and _are_native_deletes(scan, store)
         and footers.read_by_name((candidate.file for candidate in scan.candidates), scan.columns)
     )
 
@@ -122,22 +125,24 @@ def _plain_frame(spark: SparkSession, files: Iterable[DataFile], scan: Scan, sto
     return reader.parquet(*(native_path(file.location, store) for file in files))
 
 
-def _marked_frame(spark: SparkSession, candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> DataFrame:
+def _marked_frame(
+    spark: SparkSession, candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore, known: KnownMarks
+) -> DataFrame:
     """Rows go by position first, which Spark looks up as a number, and only where one is marked in some file by path."""
     frame = _plain_frame(spark, (candidate.file for candidate in candidates), scan, store)
     columns = [F.col(quoted(child.name)) for child in scan.columns.fields]
     located = frame.select(
         *columns, F.col("_metadata.file_path").alias(_PATH), F.col("_metadata.row_index").alias(_POSITION)
     )
-    marks = F.broadcast(spark.createDataFrame(_marks(candidates, scan, store), _MARKS_SCHEMA))
+    marks = F.broadcast(spark.createDataFrame(_marks(candidates, scan, store, known), _MARKS_SCHEMA))
     is_marked = (F.col(_POSITION) == F.col(_MARKED_POSITION)) & F.array_contains(F.col(_MARKED_PATHS), F.col(_PATH))
     return located.join(marks, is_marked, "left_anti").select(*columns)
 
 
-def _marks(candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore) -> pa.Table:
+def _marks(candidates: tuple[Candidate, ...], scan: Scan, store: ObjectStore, known: KnownMarks) -> pa.Table:
     """Every position that is marked in some file, with the paths of those files as Spark spells them."""
     reader = DeleteReader(scan.columns.table, scan.columns.known, store)
-    gone = [reader.positions(candidate) for candidate in candidates]
+    gone = [known.of(candidate, reader) for candidate in candidates]
     positions = np.concatenate(gone)
     files = np.repeat(np.arange(len(candidates)), [len(part) for part in gone])
     order = np.argsort(positions, kind="stable")
@@ -156,15 +161,16 @@ def _local_paths(candidates: Iterable[Candidate], store: ObjectStore) -> Iterato
     return (native_path(candidate.file.location, store).removeprefix("file:").lstrip("/") for candidate in candidates)
 
 
-def _are_native_deletes(scan: Scan) -> bool:
-    """Marks travel to every worker, so they have to be few; paths that Spark would spell otherwise are not compared."""
+def _are_native_deletes(scan: Scan, store: ObjectStore) -> bool:
+    """Marks travel to every worker, so they have to be few; paths that Spark would spell otherwise are not compared, and
+    what counts is where the files lie now."""
     marked = [candidate for candidate in scan.candidates if candidate.deletes]
     deletes = {(d.location, d.content_offset): d for candidate in marked for d in candidate.deletes}
     names = {child.name.lower() for child in scan.columns.fields}
     return (
         all(delete.kind is not DeleteKind.EQUALITY for delete in deletes.values())
         and sum(delete.record_count for delete in deletes.values()) <= _NATIVE_MARKS_MAX
-        and all(_PLAIN_PATH.fullmatch(candidate.file.location) for candidate in marked)
+        and all(_PLAIN_PATH.fullmatch(native_path(candidate.file.location, store)) for candidate in marked)
         and not (marked and names & {_PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS, "_metadata"})
     )
 
@@ -177,22 +183,22 @@ def native_path(location: str, store: ObjectStore) -> str:
 
 def packed(candidates: tuple[Candidate, ...], tasks_min: int) -> tuple[tuple[Candidate, ...], ...]:
     """Files in tasks of even size: the largest files first, each into the task that has least to do."""
-    total = sum(candidate.file.size_bytes + _SPLIT_OPEN_BYTES for candidate in candidates)
+    total = sum(candidate.file.size_bytes + _OPEN_BYTES for candidate in candidates)
     count = min(len(candidates), max(tasks_min, -(-total // _TASK_BYTES)))
     loads: list[tuple[int, int, list[Candidate]]] = [(0, index, []) for index in range(count)]
     heapify(loads)
     for each in sorted(candidates, key=lambda each: (-each.file.size_bytes, each.file.location)):
         load, index, members = heappop(loads)
         members.append(each)
-        heappush(loads, (load + each.file.size_bytes + _SPLIT_OPEN_BYTES, index, members))
+        heappush(loads, (load + each.file.size_bytes + _OPEN_BYTES, index, members))
     return tuple(tuple(members) for _, _, members in sorted(loads, key=lambda item: item[1]))
 
 
 @dataclass(frozen=True)
 class _ReadFiles:
-    """What a worker runs: the numbers of its tasks come in, their rows go out."""
+    """What a worker runs: the numbers of its tasks come in, their rows go out. It unpacks no task but its own."""
 
-    tasks: tuple[tuple[Candidate, ...], ...]
+    tasks: tuple[bytes, ...]
     columns: TableColumns
     store: ObjectStore
 
@@ -200,7 +206,7 @@ class _ReadFiles:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 reader = RowReader.of(self.columns, self.store)
-                for candidate in self.tasks[number]:
+                for candidate in pickle.loads(self.tasks[number]):  # noqa: S301 -- our own words
                     for rows in reader.batches(candidate):
                         yield shown_batch(rows, self.columns.fields)
 
@@ -218,6 +224,14 @@ class _ListMarks:
                 for delete in self.tasks[number]:
                     for rows in marked_rows(delete, self.columns, self.store):
                         yield shown_batch(rows, fields)
+
+
+def _as_sent(candidate: Candidate) -> Candidate:
+    """Workers have no use for statistics."""
+    return Candidate(
+        replace(candidate.file, metrics=FileMetrics()),
+        tuple(replace(delete, metrics=FileMetrics()) for delete in candidate.deletes),
+    )
 
 
 def _is_native_type(column_type: ColumnType) -> bool:

@@ -29,6 +29,7 @@ _SPARK: Mapping[ColumnType, spark.DataType] = {
     Primitive.STRING: spark.StringType(),
     Primitive.UUID: spark.StringType(),
     Primitive.BINARY: spark.BinaryType(),
+    Primitive.VARIANT: spark.VariantType(),
 }
 
 

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from threading import Lock
 
 from lakewright.errors import CorruptTable, Unsupported
@@ -79,7 +80,7 @@ class LiveFiles:
     rows: list[int]
     index: DeleteIndex
 
-    @property
+    @cached_property
     def columns(self) -> FileColumns:
         columns = self.entries.columns
         return columns if len(self.rows) == len(columns) else columns.take(self.rows)

@@ -66,7 +66,7 @@ def read_avro(content: bytes) -> AvroFile:
     header: Any = fastavro.schemaless_reader(source, _HEADER_SCHEMA, None)
     sync = source.read(_SYNC_BYTES)
     codec = bytes(header.get("avro.codec", b"null")).decode()
-    blocks, count = [], 0
+    blocks, count, inflated = [], 0, 0
     while source.tell() < len(content):
         block_count: Any = fastavro.schemaless_reader(source, _LONG, None)
         block: Any = fastavro.schemaless_reader(source, _BYTES, None)
@@ -74,6 +74,9 @@ def read_avro(content: bytes) -> AvroFile:
             raise _NotAvro("a block does not end where it says; the file was cut or overwritten")
         count += block_count
         blocks.append(_decompressed(codec, block))
+        inflated += len(blocks[-1])
+        if inflated > _INFLATED_BYTES_MAX or count > inflated:
+            raise _NotAvro(f"{count} records in {inflated} bytes are more than a manifest can hold")
     texts = {key: bytes(value).decode("utf-8", "replace") for key, value in header.items()}
     return AvroFile(texts, json.loads(texts["avro.schema"]), count, b"".join(blocks))
 
@@ -138,7 +141,10 @@ def _decompressed(codec: str, block: bytes) -> bytes:
                 raise _NotAvro("a compressed block is cut, or holds more than a manifest can")
             return plain
         case "snappy":
-            return _streamed("snappy", block[:-4], _varint(block))
+            plain = _streamed("snappy", block[:-4], _varint(block))
+            if zlib.crc32(plain) != int.from_bytes(block[-4:], "big"):
+                raise _NotAvro("the checksum of a compressed block is wrong")
+            return plain
         case "zstandard":
             with pa.CompressedInputStream(pa.BufferReader(block), "zstd") as stream:
                 plain = stream.read(_INFLATED_BYTES_MAX)

@@ -5,6 +5,7 @@ entry there, sequence numbers and row ids, is filled in afterwards.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -181,6 +182,19 @@ class ManifestEntries:
         )
 
     def _check(self) -> None:
+        """What is missing must not be taken for something: a file of unknown rows is no empty one."""
+        present = (
+            isinstance(self._member(100), Texts),
+            isinstance(self._member(101), Texts),
+            isinstance(self._member(102), Fields),
+            *(_is_whole(self._column(each, None)) for each in (103, 104)),
+            _is_whole(self._column(0, self._decoded.names)),
+        )
+        if not all(present):
+            raise CorruptTable(
+                f"manifest {self.manifest.location} is damaged: its entries lack a status, a path, a format, a partition, "
+                "or a count of rows or bytes"
+            )
         encrypted = self._member(131)
         if isinstance(encrypted, Texts) and encrypted.known.any():
             raise Unsupported(
@@ -214,7 +228,8 @@ class ManifestEntries:
             columns = partition_columns(self._spec, self._decoded.partition_schema)
         except CorruptTable as error:
             raise CorruptTable(f"manifest {self.manifest.location} is damaged: {error}") from error
-        return tuple(column.values(record, len(self)) for column in columns)
+        with self._texts_are_texts():
+            return tuple(column.values(record, len(self)) for column in columns)
 
     @cached_property
     def _split_offsets(self) -> list[tuple[int, ...]]:
@@ -252,7 +267,8 @@ class ManifestEntries:
     def _location(self, row: int) -> str:
         column = self._member(100)
         assert isinstance(column, Texts)
-        return str(column.at(row))
+        with self._texts_are_texts():
+            return str(column.at(row))
 
     def _partition(self, row: int) -> PartitionKey:
         return PartitionKey(self.manifest.spec_id, tuple(values[row] for values in self._partitions))
@@ -273,7 +289,16 @@ class ManifestEntries:
 
     def _texts(self, field_id: int) -> list[Any]:
         column = self._member(field_id)
-        return column.to_list() if isinstance(column, Texts) else [None] * len(self)
+        with self._texts_are_texts():
+            return column.to_list() if isinstance(column, Texts) else [None] * len(self)
+
+    @contextmanager
+    def _texts_are_texts(self) -> Iterator[None]:
+        """Texts are decoded when they are needed, most of them never."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            raise CorruptTable(f"manifest {self.manifest.location} is damaged: {error}") from error
 
     def _lists(self, field_id: int) -> list[tuple[int, ...]]:
         column = self._member(field_id)
@@ -299,10 +324,14 @@ class ManifestEntries:
         column = self._member(field_id)
         if not isinstance(column, Items) or not isinstance(column.items, Fields):
             return None
-        pair = column.items.columns
-        keys = pair["key"]
-        assert isinstance(keys, Numbers)
-        return column.rows, keys.values, pair["value"]
+        keys, values = (column.items.columns.get(name) for name in ("key", "value"))
+        if not isinstance(keys, Numbers) or values is None:
+            raise CorruptTable(f"manifest {self.manifest.location} is damaged: statistics {field_id} are by no field")
+        return column.rows, keys.values, values
+
+
+def _is_whole(column: Numbers | None) -> bool:
+    return column is not None and bool(column.known.all())
 
 
 @dataclass(frozen=True)

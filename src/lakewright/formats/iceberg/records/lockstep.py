@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from lakewright.formats.iceberg.records.columns import Column, Fields, Ints, Items, Numbers, Texts, joined
 
 _ITEMS_MAX = 4096
+_STEPS_MAX = 20_000
 _VARINT_BYTES_MAX = 10
 _PADDING = 16
 _NOWHERE = 1 << 40
 """Added to the position of a row that cannot be right: it stays behind the end whatever is added to it."""
+_OF_RECORD, _OF_ANCHOR = "option of the record", "option of the anchor"
 _FLOATS = {"float": (4, "<f4"), "double": (8, "<f8")}
 
 
@@ -48,11 +50,13 @@ def decoded_at_once(
     known = np.ones(count, np.bool_)
     texts = Texts(content, anchors.starts[body_rows], anchors.lengths[body_rows], known, is_text=True)
     member = {**_member(head, inner), anchor: texts, **_member(body, inner)}
+    if not _is_there(member, schema, inner, anchor):
+        return None
     return Fields({**head, **body, inner: Fields(member)})
 
 
 class _NotDecodedAtOnce(Exception):
-    """The schema has a type that no manifest is known to have."""
+    """The schema has a type, or the records a size, that no manifest is known to have."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class _Decoder:
         self._raw = content
         self._bytes = np.frombuffer(content + bytes(_PADDING), np.uint8)
         self._end = len(content)
+        self._steps = self._items = 0
 
     def anchors(self, prefix: bytes) -> _Anchors:
         """The length of a text lies before it; all bytes of a number but its last have the high bit."""
@@ -92,7 +97,7 @@ class _Decoder:
         return Fields(columns), at
 
     def varints(self, at: Ints) -> tuple[Ints, Ints]:
-        """Zigzag numbers of up to ten bytes."""
+        """Zigzag numbers; one that goes on after ten bytes is none."""
         first = self._gathered(at)
         value = (first & 0x7F).astype(np.uint64)
         behind = at + 1
@@ -104,6 +109,7 @@ class _Decoder:
             behind[rows] += 1
             rows = rows[byte >= 0x80]
             shift += 7
+        behind[rows] += _NOWHERE
         numbers = (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
         return numbers, behind
 
@@ -124,7 +130,9 @@ class _Decoder:
                 return Numbers(self._gathered(at) != 0, known), at + 1
             case "float" | "double":
                 size, layout = _FLOATS[kind]
-                return Numbers(self._fixed(at, size).view(layout).ravel().astype(np.float64), known), at + size
+                with np.errstate(invalid="ignore"):  # supposed records may hold any bytes
+                    values = self._fixed(at, size).view(layout).ravel().astype(np.float64)
+                return Numbers(values, known), at + size
             case "bytes" | "string":
                 lengths, starts = self.varints(at)
                 return self._piece(starts, lengths, is_text=kind == "string")
@@ -162,10 +170,17 @@ class _Decoder:
             for number in range(int(counts.max(initial=0))):
                 here = rows if (counts > number).all() else rows[counts > number]
                 here = here[behind[here] <= self._end]
+                self._pay(len(here))
                 items, behind[here] = self._value(node, behind[here])
                 row_parts.append(here)
                 item_parts.append(items)
         return Items(len(at), np.concatenate(row_parts), joined(item_parts)), behind
+
+    def _pay(self, items: int) -> None:
+        """Each true item takes a byte at least; what only looks like records may seem to hold the same bytes many times."""
+        self._steps, self._items = self._steps + 1, self._items + items
+        if self._items > self._end or self._steps > _STEPS_MAX:
+            raise _NotDecodedAtOnce("arrays without an end")
 
     def _piece(self, starts: Ints, lengths: Ints, *, is_text: bool) -> tuple[Texts, Ints]:
         fits = (lengths >= 0) & (starts + np.clip(lengths, 0, self._end) <= self._end)
@@ -181,16 +196,38 @@ class _Decoder:
 
 
 def _split(schema: Mapping[str, Any], inner: str, anchor: str) -> tuple[list[Any], list[Any]]:
-    """The fields before the anchor and behind it, the member record cut in two."""
+    """The fields before the anchor and behind it, the member record cut in two. Before what is optional stands the number
+    of what it is, which some writers have even for the path."""
     outer = schema["fields"]
     place = next(index for index, field in enumerate(outer) if field["name"] == inner)
-    members = outer[place]["type"]["fields"]
+    members = _present(outer[place]["type"])["fields"]
     cut = next(index for index, member in enumerate(members) if member["name"] == anchor)
+    of_record = [{"name": _OF_RECORD, "type": "long"}] if isinstance(outer[place]["type"], list) else []
+    of_anchor = [{"name": _OF_ANCHOR, "type": "long"}] if isinstance(members[cut]["type"], list) else []
 
     def part(fields: list[Any]) -> dict[str, Any]:
         return {"name": inner, "type": {"type": "record", "fields": fields}}
 
-    return [*outer[:place], part(members[:cut])], [part(members[cut + 1 :]), *outer[place + 1 :]]
+    return [*outer[:place], part([*of_record, *members[:cut], *of_anchor])], [
+        part(members[cut + 1 :]),
+        *outer[place + 1 :],
+    ]
+
+
+def _is_there(member: dict[str, Column], schema: Mapping[str, Any], inner: str, anchor: str) -> bool:
+    """Whether no member record and no anchor is NULL; takes the numbers that say so away."""
+    record = next(field["type"] for field in schema["fields"] if field["name"] == inner)
+    text = next(field["type"] for field in _present(record)["fields"] if field["name"] == anchor)
+    for name, options in ((_OF_RECORD, record), (_OF_ANCHOR, text)):
+        numbers = member.pop(name, None)
+        if isinstance(numbers, Numbers) and (numbers.values != options.index(_present(options))).any():
+            return False
+    return True
+
+
+def _present(node: Any) -> Any:
+    """What an optional is when it is there."""
+    return next(option for option in node if option != "null") if isinstance(node, list) else node
 
 
 def _taken(fields: Fields, rows: Ints) -> Mapping[str, Column]:
