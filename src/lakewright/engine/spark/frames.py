@@ -61,9 +61,9 @@ _PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS = "__lw_path", "__lw_position"
 _MARKS_SCHEMA = f"{_MARKED_POSITION} bigint, {_MARKED_PATHS} array<string>"
 _UNSAFE_IN_PATHS = re.compile(r"[*?\[\]{}\\:]")
 _TASK_BYTES = 128 << 20
-_DELETES_IN_TASK = 64
 _OPEN_BYTES = 256 << 10
 """What opening a file costs, as bytes that could be read meanwhile."""
+_DELETES_IN_TASK = 64
 _NATIVE_OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
@@ -211,6 +211,14 @@ class _ReadFiles:
                         yield shown_batch(rows, self.columns.fields)
 
 
+def _as_sent(candidate: Candidate) -> Candidate:
+    """Workers have no use for statistics."""
+    return Candidate(
+        replace(candidate.file, metrics=FileMetrics()),
+        tuple(replace(delete, metrics=FileMetrics()) for delete in candidate.deletes),
+    )
+
+
 @dataclass(frozen=True)
 class _ListMarks:
     tasks: tuple[tuple[DeleteFile, ...], ...]
@@ -224,14 +232,6 @@ class _ListMarks:
                 for delete in self.tasks[number]:
                     for rows in marked_rows(delete, self.columns, self.store):
                         yield shown_batch(rows, fields)
-
-
-def _as_sent(candidate: Candidate) -> Candidate:
-    """Workers have no use for statistics."""
-    return Candidate(
-        replace(candidate.file, metrics=FileMetrics()),
-        tuple(replace(delete, metrics=FileMetrics()) for delete in candidate.deletes),
-    )
 
 
 def _is_native_type(column_type: ColumnType) -> bool:
