@@ -50,7 +50,11 @@ class _ById:
 
     def places(self, row: int) -> Ints:
         """Where the values of one file are."""
-        first, last = np.searchsorted(self._ordered_files, [row, row + 1])
+        files = self._ordered_files
+        if not len(files) or row > files[-1]:
+            return self._order[:0]
+        number = files.dtype.type(row)  # for a number of another type all of them would be copied
+        first, last = (np.searchsorted(files, number, side) for side in ("left", "right"))
         places: Ints = self._order[first:last]
         return places
 

@@ -123,7 +123,7 @@ class ManifestEntries:
             location=self._location(row),
             partition=self._partition(row),
             record_count=int(self._record_counts[row]),
-            size_bytes=int(self._required(104)[row]),
+            size_bytes=int(self._sizes[row]),
             metrics=self.columns.metrics.of_file(row),
             file_format=self._formats[row],
             split_offsets=self._split_offsets[row],
@@ -138,7 +138,7 @@ class ManifestEntries:
         if sequence is None:
             raise CorruptTable(f"delete file {self._location(row)} of table {self.table} has no sequence number")
         kind = DeleteKind.POSITIONS
-        if self._required(134)[row] == _EQUALITY:
+        if self._contents[row] == _EQUALITY:
             kind = DeleteKind.EQUALITY
         elif self._formats[row] == "puffin":
             kind = DeleteKind.VECTOR
@@ -152,7 +152,7 @@ class ManifestEntries:
             kind=kind,
             partition=self._partition(row),
             record_count=int(self._record_counts[row]),
-            size_bytes=int(self._required(104)[row]),
+            size_bytes=int(self._sizes[row]),
             data_sequence_number=sequence,
             file_format=self._formats[row],
             referenced_data_file=referenced,
@@ -205,7 +205,7 @@ class ManifestEntries:
             raise CorruptTable(
                 f"manifest {self.manifest.location} is damaged: an entry has a status that does not exist"
             )
-        if len(self._record_counts) and min(self._record_counts.min(), self._required(104).min()) < 0:
+        if len(self._record_counts) and min(self._record_counts.min(), self._sizes.min()) < 0:
             raise CorruptTable(f"manifest {self.manifest.location} is damaged: a file has less than no rows or bytes")
 
     @cached_property
@@ -215,6 +215,14 @@ class ManifestEntries:
     @cached_property
     def _record_counts(self) -> Any:
         return self._required(103)
+
+    @cached_property
+    def _sizes(self) -> Any:
+        return self._required(104)
+
+    @cached_property
+    def _contents(self) -> Any:
+        return self._required(134)
 
     @cached_property
     def _formats(self) -> list[str]:
