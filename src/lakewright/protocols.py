@@ -207,7 +207,9 @@ class ListedFiles(Protocol):
 
     @property
     def columns(self) -> FileColumns: ...
-    def candidate(self, row: int) -> Candidate: ...
+    def candidate(self, row: int) -> Candidate:
+        """Without the file's statistics, which were for judging it."""
+        ...
 
 
 class TaskReader(Protocol):

@@ -1,7 +1,7 @@
 """How does a test get a small table? A builder that works on whatever adapter it is given."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lakewright.errors import LakewrightError
 from lakewright.model.changes import AppendFiles, Committed
@@ -98,4 +98,8 @@ def listed_files(snapshot: Snapshot, table: TableFormat, store: ObjectStore) -> 
     """All live data files of a snapshot, whatever they hold."""
     reader = table.reader(snapshot)
     batches = [reader.files(task, store) for task in snapshot.tasks]
-    return [files.candidate(row).file for files in batches for row in range(len(files.columns))]
+    return [
+        replace(files.candidate(row).file, metrics=files.columns.metrics.of_file(row))
+        for files in batches
+        for row in range(len(files.columns))
+    ]

@@ -6,7 +6,7 @@ Spark's reader is the faster one, and loses rows in silence in some cases; each 
 import pickle
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from heapq import heapify, heappop, heappush
 
@@ -21,7 +21,7 @@ from lakewright.engine.arrow.listings import mark_fields, marked_rows
 from lakewright.engine.arrow.read import RowReader
 from lakewright.engine.arrow.show import shown_batch
 from lakewright.engine.spark.types import spark_schema
-from lakewright.model.files import DataFile, DeleteFile, DeleteKind, FileMetrics
+from lakewright.model.files import DataFile, DeleteFile, DeleteKind
 from lakewright.model.scan import METADATA_IDS, Candidate, Scan, TableColumns
 from lakewright.model.types import (
     FLOATING,
@@ -93,7 +93,7 @@ def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore, known: Kno
 def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: int) -> DataFrame:
     """Our reader in Python workers: every file that is supported, wherever it lies."""
     tasks = packed(scan.candidates, tasks_min)
-    read = _ReadFiles(tuple(pickle.dumps([_as_sent(each) for each in task]) for task in tasks), scan.columns, store)
+    read = _ReadFiles(tuple(pickle.dumps(task) for task in tasks), scan.columns, store)
     return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(read, spark_schema(scan.columns.fields))
 
 
@@ -209,14 +209,6 @@ class _ReadFiles:
                 for candidate in pickle.loads(self.tasks[number]):  # noqa: S301 -- our own words
                     for rows in reader.batches(candidate):
                         yield shown_batch(rows, self.columns.fields)
-
-
-def _as_sent(candidate: Candidate) -> Candidate:
-    """Workers have no use for statistics."""
-    return Candidate(
-        replace(candidate.file, metrics=FileMetrics()),
-        tuple(replace(delete, metrics=FileMetrics()) for delete in candidate.deletes),
-    )
 
 
 @dataclass(frozen=True)

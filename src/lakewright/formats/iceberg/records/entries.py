@@ -6,7 +6,7 @@ entry there, sequence numbers and row ids, is filled in afterwards.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,7 +33,7 @@ from lakewright.model.types import Value
 _FEW = 32
 """So few records are decoded one by one: that is quicker."""
 _EQUALITY = 2
-_PATH_IDS = (2147483546,)
+_PATH_ID = 2147483546
 _NO_COUNTS = CountsById.of([])
 _NO_BOUNDS = BoundsById.of([])
 
@@ -114,17 +114,17 @@ class ManifestEntries:
             snapshot_id=self.manifest.added_snapshot_id if snapshot_id is None else snapshot_id,
             data_sequence_number=self._data_sequence(row),
             file_sequence_number=self._inherited_sequence(row) if file_sequence is None else file_sequence,
-            file=file,
+            file=replace(file, metrics=self.columns.metrics.of_file(row)),
         )
 
     def data_file(self, row: int) -> DataFile:
+        """Without its statistics: files are judged by columns of those."""
         first_row_ids = self._first_row_ids
         return DataFile(
             location=self._location(row),
             partition=self._partition(row),
             record_count=int(self._record_counts[row]),
             size_bytes=int(self._sizes[row]),
-            metrics=self.columns.metrics.of_file(row),
             file_format=self._formats[row],
             split_offsets=self._split_offsets[row],
             sort_order_id=self._numbers(140)[row],
@@ -142,10 +142,12 @@ class ManifestEntries:
             kind = DeleteKind.EQUALITY
         elif self._formats[row] == "puffin":
             kind = DeleteKind.VECTOR
-        metrics = self.columns.metrics.of_file(row)
         referenced = self._referenced[row]
         if referenced is None and kind is DeleteKind.POSITIONS:
-            lower, upper = (bounds.get(_PATH_IDS[0]) for bounds in (metrics.lower_bounds, metrics.upper_bounds))
+            metrics = self.columns.metrics
+            lower, upper = (
+                bounds.of_file(row).get(_PATH_ID) for bounds in (metrics.lower_bounds, metrics.upper_bounds)
+            )
             referenced = lower.decode() if lower is not None and lower == upper else None
         return DeleteFile(
             location=self._location(row),
@@ -159,7 +161,6 @@ class ManifestEntries:
             content_offset=self._numbers(144)[row] or 0,
             content_size=self._numbers(145)[row] or 0,
             equality_ids=self._equality_ids[row],
-            metrics=metrics,
             split_offsets=self._split_offsets[row],
             sort_order_id=self._numbers(140)[row],
         )
