@@ -60,12 +60,13 @@ def decode_manifest(location: str, raw: bytes) -> DecodedManifest:
     """Refused as damaged when the bytes are not those of a manifest."""
     try:
         avro = read_avro(raw)
-        file_schema = member_schema(avro.schema, 2)
-        fields = compact(_decoded(avro))
+        schema = with_types_in_place(avro.schema)
+        file_schema = member_schema(schema, 2)
+        fields = compact(_decoded(avro, schema))
         assert isinstance(fields, Fields)
         return DecodedManifest(
             fields=fields,
-            names=names_by_field_id(avro.schema),
+            names=names_by_field_id(schema),
             file_names=names_by_field_id(file_schema),
             partition_schema=member_schema(file_schema, 102),
             count=avro.count,
@@ -311,9 +312,9 @@ class _Optional:
         return int(self.column.values[row]) if self.column is not None and self.column.known[row] else None
 
 
-def _decoded(avro: AvroFile) -> Fields:
+def _decoded(avro: AvroFile, schema: Mapping[str, Any]) -> Fields:
     """At once where there are many, one by one where there are few, or where that does not work."""
-    schema = with_types_in_place(without_logical_types(avro.schema))
+    schema = without_logical_types(schema)
     if avro.count > _FEW:
         names, inner = names_by_field_id(schema), member_schema(schema, 2)
         path = names_by_field_id(inner)[100]
