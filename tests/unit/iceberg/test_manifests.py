@@ -245,6 +245,22 @@ def test_a_cut_manifest_is_refused_by_its_name(cut: int) -> None:
         read_manifest_list("memory://snap.avro", listed[:cut])
 
 
+@pytest.mark.parametrize("missing", ["record_count", "file_size_in_bytes"])
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_manifest_that_does_not_say_what_it_has_to_is_refused(missing: str, count: int) -> None:
+    """A file of no rows would be passed over."""
+    raw = written(2, *added(*[FILE] * count))
+    avro = read_avro(raw)
+    schema = json.loads(json.dumps(avro.schema))
+    optional = next(member for member in member_schema(schema, 2)["fields"] if member["name"] == missing)
+    optional["type"] = ["null", optional["type"]]
+    records: list[Any] = list(fastavro.reader(io.BytesIO(raw)))
+    for record in records:
+        record["data_file"][missing] = None
+    with pytest.raises(CorruptTable, match=r"m\.avro is damaged: entries lack the field with id 10[34]"):
+        read_back(write_avro(schema, records, {}))
+
+
 def test_a_manifest_whose_spec_the_table_does_not_have_is_refused() -> None:
     with pytest.raises(CorruptTable, match="names partition spec 9, table t has specs 0"):
         list(read_manifest(replace(MANIFEST, spec_id=9), written(2), {0: SPEC}, "t"))

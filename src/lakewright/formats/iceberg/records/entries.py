@@ -138,7 +138,7 @@ class ManifestEntries:
         if sequence is None:
             raise CorruptTable(f"delete file {self._location(row)} of table {self.table} has no sequence number")
         kind = DeleteKind.POSITIONS
-        if self._required(134)[row] == _EQUALITY:
+        if self._numbers(134)[row] == _EQUALITY:
             kind = DeleteKind.EQUALITY
         elif self._formats[row] == "puffin":
             kind = DeleteKind.VECTOR
@@ -258,8 +258,13 @@ class ManifestEntries:
         return self._decoded.members.get(self._decoded.file_names.get(field_id, ""))
 
     def _required(self, field_id: int, names: Mapping[int, str] | None = None) -> Any:
+        """What stands for a value that is not there would hide files, or what they hold."""
         column = self._column(field_id, names)
-        return np.zeros(len(self), np.int64) if column is None else column.values.astype(np.int64)
+        if column is None or not column.known.all():
+            raise CorruptTable(
+                f"manifest {self.manifest.location} is damaged: entries lack the field with id {field_id}"
+            )
+        return column.values.astype(np.int64)
 
     def _numbers(self, field_id: int, names: Mapping[int, str] | None = None) -> "_Optional":
         return _Optional(self._column(field_id, names))
