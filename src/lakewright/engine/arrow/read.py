@@ -148,10 +148,10 @@ class RowReader:
         return inherited if stored is None else pc.coalesce(stored, inherited)
 
     def _partition(self, file: DataFile, child: Field, count: int) -> pa.Array:
-        """One member for each field of any spec; NULL where the file's spec does not have it."""
+        """One member for each field of any spec, numbered below zero; NULL where the file's spec does not have it."""
         assert isinstance(child.type, StructType)
         spec = self.columns.specs[file.partition.spec_id]
-        values = {part.field_id: value for part, value in zip(spec.fields, file.partition.values, strict=True)}
+        values = {-part.field_id: value for part, value in zip(spec.fields, file.partition.values, strict=True)}
         members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
         return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
 

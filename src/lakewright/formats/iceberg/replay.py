@@ -64,10 +64,14 @@ def snapshot_of(
 
 
 def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
-    """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
+    """What can be asked of a row beside its values: `_partition` has a member for each field of any spec.
+
+    Columns and partition fields are numbered apart, and wide tables have columns with the numbers of partition fields. So
+    the members have the numbers of partition fields below zero.
+    """
     parts = {part.field_id: part for spec in metadata.specs.values() for part in spec.fields}
     members = tuple(
-        Field(field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
+        Field(-field_id, parts[field_id].name, partition_type(parts[field_id], metadata)) for field_id in sorted(parts)
     )
     partition = (Field(PARTITION_ID, "_partition", StructType(members)),) if members else ()
     lineage = (
