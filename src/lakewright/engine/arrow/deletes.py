@@ -106,7 +106,7 @@ class DeleteReader:
 
     def _vector(self, delete: DeleteFile) -> NDArray[np.int64]:
         where = f"deletion vector at {delete.content_offset} in {delete.location} of table {self.table}"
-        if not _VECTOR_FRAME_BYTES <= delete.content_size <= delete.size_bytes:
+        if delete.content_offset < 0 or not _VECTOR_FRAME_BYTES <= delete.content_size <= delete.size_bytes:
             raise CorruptTable(f"{where} is {delete.content_size} bytes long, its file {delete.size_bytes}")
         try:
             with self.store.open(delete.location) as source:
@@ -114,10 +114,16 @@ class DeleteReader:
                 blob = source.read(delete.content_size)
         except FileNotFoundError as error:
             raise CorruptTable(f"{where} is missing") from error
+        if len(blob) != delete.content_size:
+            raise CorruptTable(f"{where} is cut: {len(blob)} of its {delete.content_size} bytes are there")
         return vector_positions(bytes(blob), delete.record_count, where)
 
     def _positions_by_path(self, delete: DeleteFile) -> dict[str, NDArray[np.int64]]:
         rows = self._read(delete, {_FILE_PATH_ID: "file_path", _POS_ID: "pos"})
+        if rows.column(0).null_count or rows.column(1).null_count:
+            raise CorruptTable(
+                f"delete file {delete.location} of table {self.table} has rows without a path or a position"
+            )
         paths = pc.dictionary_encode(plain(rows.column(0).combine_chunks()).cast(pa.string()))
         codes = paths.indices.to_numpy(zero_copy_only=False)
         positions = rows.column(1).combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
@@ -181,12 +187,12 @@ class DeleteReader:
 class KnownMarks:
     """The rows that are gone of the files that were asked for last: neither files nor their deletes ever change."""
 
-    _kept: OrderedDict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[object, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
     _rows: int = 0
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, candidate: Candidate, reader: DeleteReader) -> NDArray[np.int64]:
-        key = (candidate.file.location, *(f"{each.location} {each.content_offset}" for each in candidate.deletes))
+        key = (candidate.file.location, candidate.file.size_bytes, *map(_identity, candidate.deletes))
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -247,6 +253,11 @@ class _Step:
     def pairs_of(self, before: NDArray[np.int64], column: pa.Array) -> NDArray[np.int64]:
         places = pc.fill_null(pc.index_in(column, value_set=self.values), -1).to_numpy(zero_copy_only=False)
         return np.where((before >= 0) & (places >= 0), before * len(self.values) + places, -1)
+
+
+def _identity(delete: DeleteFile) -> tuple[object, ...]:
+    """What tells deletes apart, also those of a table that was made again in the place of another."""
+    return delete.location, delete.content_offset, delete.size_bytes, delete.record_count
 
 
 def vector_positions(blob: bytes, cardinality: int, where: str) -> NDArray[np.int64]:
