@@ -22,7 +22,9 @@ VECTOR = DeleteFile(
 
 def position_delete(store: MemoryStore, paths: list[str | None], positions: list[int | None]) -> DeleteFile:
     sink = io.BytesIO()
-    pq.write_table(pa.table([pa.array(paths, pa.string()), pa.array(positions, pa.int64())], ["file_path", "pos"]), sink)
+    pq.write_table(
+        pa.table([pa.array(paths, pa.string()), pa.array(positions, pa.int64())], ["file_path", "pos"]), sink
+    )
     store.write("memory://t/data/d.parquet", sink.getvalue())
     return DeleteFile(
         "memory://t/data/d.parquet", DeleteKind.POSITIONS, PartitionKey(0), len(paths), len(sink.getvalue()), 7
@@ -37,6 +39,19 @@ def test_each_file_loses_the_rows_that_are_under_its_own_path() -> None:
     store = MemoryStore()
     paths = [DATA.location, "memory://t/data/2.parquet", DATA.location]
     assert positions(store, position_delete(store, paths, [7, 1, 3])) == [3, 7]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_paths_are_told_apart_in_whichever_way_they_are_stored(kind: pa.DataType, count: int) -> None:
+    store = MemoryStore()
+    paths = [DATA.location if number % 2 else f"memory://t/data/{number}.parquet" for number in range(count)]
+    rows = pa.table([pa.array(paths, pa.string()).cast(kind), pa.array(range(count), pa.int64())], ["file_path", "pos"])
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, row_group_size=2, store_schema=False)
+    store.write("memory://t/data/d.parquet", sink.getvalue())
+    delete = replace(VECTOR, location="memory://t/data/d.parquet", kind=DeleteKind.POSITIONS, record_count=count)
+    assert positions(store, delete) == list(range(1, count, 2))
 
 
 @pytest.mark.parametrize(("paths", "rows"), [([None, DATA.location], [1, 2]), ([DATA.location] * 2, [1, None])])

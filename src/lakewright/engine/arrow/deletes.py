@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pyroaring import BitMap64
 
 from lakewright.engine.arrow.evolve import evolved, field_id_of
-from lakewright.engine.arrow.nesting import plain
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DeleteFile, DeleteKind
 from lakewright.model.scan import Candidate
@@ -124,13 +123,13 @@ class DeleteReader:
             raise CorruptTable(
                 f"delete file {delete.location} of table {self.table} has rows without a path or a position"
             )
-        paths = pc.dictionary_encode(plain(rows.column(0).combine_chunks()).cast(pa.string()))
+        paths = rows.column(0).dictionary_encode().unify_dictionaries().combine_chunks()
         codes = paths.indices.to_numpy(zero_copy_only=False)
         positions = rows.column(1).combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(paths.dictionary)))
         parts = np.split(positions[order], ends[:-1]) if len(ends) else []
-        return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
+        return dict(zip(paths.dictionary.cast(pa.string()).to_pylist(), parts, strict=True))
 
     def _keys_of(self, delete: DeleteFile) -> pa.Table:
         kept = self._keys.get(delete.location)
@@ -152,7 +151,7 @@ class DeleteReader:
         return self._rows_kept <= _ROWS_KEPT_MAX
 
     def _read(self, delete: DeleteFile, wanted: Mapping[int, str]) -> pa.Table:
-        """Columns by id; by name in a file without any ids."""
+        """Columns by id; by name in a file without any ids. Paths take much room, and repeat: each is held once."""
         if delete.file_format != "parquet":
             raise Unsupported(
                 f"delete file {delete.location} of table {self.table} is {delete.file_format.upper()}; only Parquet and "
@@ -168,7 +167,9 @@ class DeleteReader:
                 for name, asked in zip(names, wanted.values(), strict=True):
                     if name not in schema.names:
                         raise CorruptTable(f"delete file {delete.location} of table {self.table} has no column {asked}")
-                rows = parquet.read(columns=names).select(names)
+                paths = [name for name, each in zip(names, wanted, strict=True) if each == _FILE_PATH_ID]
+                compact = pq.ParquetFile(source, metadata=parquet.metadata, read_dictionary=paths)
+                rows = compact.read(columns=names).select(names)
         except FileNotFoundError as error:
             raise CorruptTable(f"delete file {delete.location} of table {self.table} is missing") from error
         except (pa.ArrowException, OSError) as error:
