@@ -70,6 +70,24 @@ def test_another_view_may_stand_in_a_condition(table: lw.Table, spark: SparkSess
     assert ids(table.to_df(where="region IN (SELECT wanted FROM wanted_regions)")) == [2]
 
 
+def test_a_query_inside_another_sees_what_that_one_names(table: lw.Table, spark: SparkSession) -> None:
+    spark.createDataFrame([(100,)], "v INT").createOrReplaceTempView("found")
+    inner = "WITH found AS (SELECT 7 AS v) SELECT 1 FROM range(9) u WHERE u.id IN (SELECT v FROM found)"
+    assert ids(table.to_df(where=f"EXISTS ({inner})")) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("region", ["${spark.app.name}", "it''s", "a\\\\b"])
+def test_texts_from_a_query_mean_themselves(table: lw.Table, spark: SparkSession, region: str) -> None:
+    query = f"SELECT concat('{region[0]}', '{region[1:]}') UNION ALL SELECT 'EU'"
+    assert ids(table.to_df(where=f"region IN ({query}) AND NOT region IN ({query} LIMIT 0)")) == [1, 4]
+    assert ids(table.to_df(where=f"concat('{region[0]}', '{region[1:]}') IN ({query})")) == [1, 2, 3, 4]
+
+
+def test_a_query_may_give_days_that_python_does_not_have(table: lw.Table) -> None:
+    far = "SELECT DATE'9999-12-31' + CAST(id AS INT) - 1 FROM range(3)"
+    assert ids(table.to_df(where=f"DATE'9999-12-31' + CAST(id AS INT) IN ({far})")) == [1]
+
+
 def test_a_condition_may_need_columns_that_are_not_shown(table: lw.Table) -> None:
     assert ways.lines(table.to_df(columns=["price"], where="id = 2")) == ['{"price":2.5}']
 

@@ -24,18 +24,23 @@ class Subquery:
 
 
 def queries_of_values(condition: str) -> tuple[Subquery, ...]:
-    """In the order in which they stand; none when the condition cannot be read."""
+    """In the order in which they stand; none when the condition cannot be read.
+
+    One inside another query is left there: what it reads may be named by that one.
+    """
     try:
         tokens = sqlglot.tokenize(condition, read="spark")
     except SqlglotError:
         return ()
+    kinds = [token.token_type for token in tokens]
     found, index = [], 0
-    while index + 2 < len(tokens):
-        kinds = [token.token_type for token in tokens[index : index + 3]]
-        closing = _closing(tokens, index + 1) if kinds[:2] == [TokenType.IN, TokenType.L_PAREN] else None
-        if closing is not None and kinds[2] in _BEGINS_QUERY:
-            start, end = tokens[index + 2].start, tokens[closing].start
-            found.append(Subquery(condition[start:end], start, end))
+    while index + 1 < len(tokens):
+        begins = kinds[index] is TokenType.L_PAREN and kinds[index + 1] in _BEGINS_QUERY
+        closing = _closing(tokens, index) if begins else None
+        if closing is not None:
+            if index and kinds[index - 1] is TokenType.IN:
+                start, end = tokens[index + 1].start, tokens[closing].start
+                found.append(Subquery(condition[start:end], start, end))
             index = closing
         index += 1
     return tuple(found)

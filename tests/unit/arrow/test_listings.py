@@ -62,7 +62,7 @@ def test_a_listing_without_rows_has_its_columns() -> None:
 
 COLUMNS = TableColumns(
     table="memory://t",
-    fields=(Field(PARTITION_ID, "_partition", StructType((Field(1000, "region", Primitive.STRING),))),),
+    fields=(Field(PARTITION_ID, "_partition", StructType((Field(-1000, "region", Primitive.STRING),))),),
     specs={0: PartitionSpec(0), 1: PartitionSpec(1, (PartitionField(2, 1000, "region", Identity()),))},
     known={},
 )

@@ -1,6 +1,7 @@
 """Are manifests and manifest lists read back as they were written, by us and by libraries that share no code with us?"""
 
 import io
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ from pyiceberg.manifest import ManifestFile
 from pyiceberg.manifest import read_manifest_list as their_manifest_list
 
 from lakewright.errors import CorruptTable, Unsupported
-from lakewright.formats.iceberg.records.avro import write_avro
+from lakewright.formats.iceberg.records.avro import member_schema, read_avro, write_avro
 from lakewright.formats.iceberg.records.entries import read_manifest
 from lakewright.formats.iceberg.records.manifests import (
     Content,
@@ -109,6 +110,23 @@ def test_entries_are_read_back_with_partition_values_of_every_type(version: int)
     assert {(entry.status, entry.snapshot_id, entry.data_sequence_number) for entry in entries} == {
         (Status.ADDED, 42, 7)
     }
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_type_that_a_manifest_names_a_second_time_is_the_first_one(count: int) -> None:
+    """Iceberg's Java library calls all decimals of one precision and scale alike, and writes down the first alone."""
+    schema = schema_of("a decimal(9, 2), b decimal(9, 2), u uuid, v uuid")
+    spec = spec_of(schema, "a identity", "b identity", "u identity", "v identity")
+    values = (Decimal("1.10"), Decimal("-2.20"), bytes(16), bytes(range(16)))
+    raw = write_manifest(2, schema, spec, added(*[replace(FILE, partition=PartitionKey(0, values))] * count))
+    avro = read_avro(raw)
+    alike = json.loads(json.dumps(avro.schema))
+    types = [member["type"] for member in member_schema(member_schema(alike, 2), 102)["fields"]]
+    types[1][1], types[3][1] = types[0][1]["name"], types[2][1]["name"]
+    header = {key: text for key, text in avro.header.items() if not key.startswith("avro.")}
+    records: Any = fastavro.reader(io.BytesIO(raw))
+    entries = read_manifest(MANIFEST, write_avro(alike, records, header), {0: spec}, "t")
+    assert [entry.file.partition.values for entry in entries] == [values] * count
 
 
 def test_a_nan_partition_is_read_back() -> None:
@@ -225,6 +243,22 @@ def test_a_cut_manifest_is_refused_by_its_name(cut: int) -> None:
     listed = write_manifest_list(2, [MANIFEST], {})
     with pytest.raises(CorruptTable, match=r"manifest list memory://snap\.avro is damaged"):
         read_manifest_list("memory://snap.avro", listed[:cut])
+
+
+@pytest.mark.parametrize("missing", ["record_count", "file_size_in_bytes"])
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_manifest_that_does_not_say_what_it_has_to_is_refused(missing: str, count: int) -> None:
+    """A file of no rows would be passed over."""
+    raw = written(2, *added(*[FILE] * count))
+    avro = read_avro(raw)
+    schema = json.loads(json.dumps(avro.schema))
+    optional = next(member for member in member_schema(schema, 2)["fields"] if member["name"] == missing)
+    optional["type"] = ["null", optional["type"]]
+    records: list[Any] = list(fastavro.reader(io.BytesIO(raw)))
+    for record in records:
+        record["data_file"][missing] = None
+    with pytest.raises(CorruptTable, match=r"m\.avro is damaged: entries lack the field with id 10[34]"):
+        read_back(write_avro(schema, records, {}))
 
 
 def test_a_manifest_whose_spec_the_table_does_not_have_is_refused() -> None:

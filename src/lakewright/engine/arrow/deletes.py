@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from pyroaring import BitMap64
 
 from lakewright.engine.arrow.evolve import evolved, field_id_of
-from lakewright.engine.arrow.nesting import plain
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DeleteFile, DeleteKind
 from lakewright.model.scan import Candidate
@@ -116,7 +115,7 @@ class DeleteReader:
 
     def _vector(self, delete: DeleteFile) -> NDArray[np.int64]:
         where = f"deletion vector at {delete.content_offset} in {delete.location} of table {self.table}"
-        if not _VECTOR_FRAME_BYTES <= delete.content_size <= delete.size_bytes:
+        if delete.content_offset < 0 or not _VECTOR_FRAME_BYTES <= delete.content_size <= delete.size_bytes:
             raise CorruptTable(f"{where} is {delete.content_size} bytes long, its file {delete.size_bytes}")
         try:
             with self.store.open(delete.location) as source:
@@ -124,19 +123,25 @@ class DeleteReader:
                 blob = source.read(delete.content_size)
         except FileNotFoundError as error:
             raise CorruptTable(f"{where} is missing") from error
+        if len(blob) != delete.content_size:
+            raise CorruptTable(f"{where} is cut: {len(blob)} of its {delete.content_size} bytes are there")
         return vector_positions(bytes(blob), delete.record_count, where)
 
     def _positions_by_path(self, delete: DeleteFile) -> dict[str, NDArray[np.int64]]:
         rows = self._read(delete, {_FILE_PATH_ID: "file_path", _POS_ID: "pos"})
-        paths = pc.dictionary_encode(plain(rows.column(0).combine_chunks()).cast(pa.string()))
+        if rows.column(0).null_count or rows.column(1).null_count:
+            raise CorruptTable(
+                f"delete file {delete.location} of table {self.table} has rows without a path or a position"
+            )
+        paths = rows.column(0).dictionary_encode().unify_dictionaries().combine_chunks()
         codes = paths.indices.to_numpy(zero_copy_only=False)
         positions = rows.column(1).combine_chunks().cast(pa.int64()).to_numpy(zero_copy_only=False)
         order = np.argsort(codes, kind="stable")
         ends = np.cumsum(np.bincount(codes, minlength=len(paths.dictionary)))
         parts = np.split(positions[order], ends[:-1]) if len(ends) else []
         try:
-            return dict(zip(paths.dictionary.to_pylist(), parts, strict=True))
-        except UnicodeDecodeError as error:
+            return dict(zip(paths.dictionary.cast(pa.string()).to_pylist(), parts, strict=True))
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise CorruptTable(f"delete file {delete.location} of table {self.table} is damaged: {error}") from error
 
     def _keys_of(self, delete: DeleteFile) -> pa.Table:
@@ -159,7 +164,7 @@ class DeleteReader:
         return self._rows_kept <= _ROWS_KEPT_MAX
 
     def _read(self, delete: DeleteFile, wanted: Mapping[int, str]) -> pa.Table:
-        """Columns by id; by name in a file without any ids."""
+        """Columns by id; by name in a file without any ids. Paths take much room, and repeat: each is held once."""
         if delete.file_format != "parquet":
             raise Unsupported(
                 f"delete file {delete.location} of table {self.table} is {delete.file_format.upper()}; only Parquet and "
@@ -167,7 +172,7 @@ class DeleteReader:
             )
         try:
             with self.store.open(delete.location) as source:
-                parquet = pq.ParquetFile(source, page_checksum_verification=True)
+                parquet = pq.ParquetFile(source)
                 schema = parquet.schema_arrow
                 by_id = {field_id_of(child): child.name for child in schema}
                 has_ids = set(by_id) != {None}
@@ -175,7 +180,11 @@ class DeleteReader:
                 for name, asked in zip(names, wanted.values(), strict=True):
                     if name not in schema.names:
                         raise CorruptTable(f"delete file {delete.location} of table {self.table} has no column {asked}")
-                rows = parquet.read(columns=names).select(names)
+                paths = [name for name, each in zip(names, wanted, strict=True) if each == _FILE_PATH_ID]
+                compact = pq.ParquetFile(
+                    source, metadata=parquet.metadata, read_dictionary=paths, page_checksum_verification=True
+                )
+                rows = compact.read(columns=names).select(names)
         except FileNotFoundError as error:
             raise CorruptTable(f"delete file {delete.location} of table {self.table} is missing") from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -194,12 +203,12 @@ class DeleteReader:
 class KnownMarks:
     """The rows that are gone of the files that were asked for last: neither files nor their deletes ever change."""
 
-    _kept: OrderedDict[tuple[str, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[object, ...], NDArray[np.int64]] = field(default_factory=OrderedDict)
     _rows: int = 0
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, candidate: Candidate, reader: DeleteReader) -> NDArray[np.int64]:
-        key = (candidate.file.location, *(f"{each.location} {each.content_offset}" for each in candidate.deletes))
+        key = (candidate.file.location, candidate.file.size_bytes, *map(_identity, candidate.deletes))
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -260,6 +269,11 @@ class _Step:
     def pairs_of(self, before: NDArray[np.int64], column: pa.Array) -> NDArray[np.int64]:
         places = pc.fill_null(pc.index_in(column, value_set=self.values), -1).to_numpy(zero_copy_only=False)
         return np.where((before >= 0) & (places >= 0), before * len(self.values) + places, -1)
+
+
+def _identity(delete: DeleteFile) -> tuple[object, ...]:
+    """What tells deletes apart, also those of a table that was made again in the place of another."""
+    return delete.location, delete.content_offset, delete.size_bytes, delete.record_count
 
 
 def vector_positions(blob: bytes, cardinality: int, where: str) -> NDArray[np.int64]:

@@ -26,12 +26,20 @@ _KEPT_MAX = 20_000
 _THREADS = 8
 
 
+@dataclass(frozen=True)
+class _Footer:
+    """What a file says itself, whichever table lists it."""
+
+    schema: pa.Schema
+    rows: int
+
+
 @dataclass
 class Footers:
-    """The schemas of files that were looked at last; files never change."""
+    """The footers of files that were looked at last; files never change, what tables say about them may."""
 
     store: ObjectStore
-    _kept: OrderedDict[str, pa.Schema] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[str, int], _Footer] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def read_by_name(self, files: Iterable[DataFile], columns: TableColumns) -> bool:
@@ -40,30 +48,35 @@ class Footers:
             return all(pool.map(lambda file: _reads_by_name(self._schema(file, columns), file, columns), files))
 
     def _schema(self, file: DataFile, columns: TableColumns) -> pa.Schema:
+        footer = self._footer(file, columns.table)
+        if footer.rows != file.record_count:
+            raise CorruptTable(
+                f"file {file.location} of table {columns.table} holds {footer.rows:,} rows, the table's records say "
+                f"{file.record_count:,}"
+            )
+        return with_ids(footer.schema, columns.name_mapping)
+
+    def _footer(self, file: DataFile, table: str) -> _Footer:
+        key = (file.location, file.size_bytes)
         with self._lock:
-            if file.location in self._kept:
-                self._kept.move_to_end(file.location)
-                return self._kept[file.location]
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
         try:
             with self.store.open(file.location) as source:
                 parquet = pq.ParquetFile(source)
-                schema = with_ids(parquet.schema_arrow, columns.name_mapping)
+                footer = _Footer(parquet.schema_arrow, parquet.metadata.num_rows)
         except FileNotFoundError as error:
-            raise CorruptTable(f"file {file.location} of table {columns.table} is missing") from error
+            raise CorruptTable(f"file {file.location} of table {table} is missing") from error
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise CorruptTable(
-                f"file {file.location} of table {columns.table} is not a readable Parquet file: {error}"
+                f"file {file.location} of table {table} is not a readable Parquet file: {error}"
             ) from error
-        if parquet.metadata.num_rows != file.record_count:
-            raise CorruptTable(
-                f"file {file.location} of table {columns.table} holds {parquet.metadata.num_rows:,} rows, the table's "
-                f"records say {file.record_count:,}"
-            )
         with self._lock:
-            self._kept[file.location] = schema
+            self._kept[key] = footer
             if len(self._kept) > _KEPT_MAX:
                 self._kept.popitem(last=False)
-        return schema
+        return footer
 
 
 def _reads_by_name(schema: pa.Schema, file: DataFile, columns: TableColumns) -> bool:

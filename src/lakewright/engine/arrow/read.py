@@ -165,9 +165,9 @@ class RowReader:
 
 
 def partition_struct(key: PartitionKey, specs: Mapping[int, PartitionSpec], child: Field, count: int) -> pa.Array:
-    """One member for each field of any spec; NULL where the key's spec does not have it."""
+    """One member for each field of any spec, numbered below zero; NULL where the key's spec does not have it."""
     assert isinstance(child.type, StructType)
-    values = {part.field_id: value for part, value in zip(specs[key.spec_id].fields, key.values, strict=True)}
+    values = {-part.field_id: value for part, value in zip(specs[key.spec_id].fields, key.values, strict=True)}
     members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
     return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
 

@@ -10,14 +10,14 @@ from pyspark.sql import functions as F  # noqa: N812 -- the name that everybody 
 from pyspark.sql import types as spark_types
 
 _VALUES_MAX = 10_000
-_PLAIN_TEXT = re.compile(r"[^'\"\\]*")
+_PLAIN_TEXT = re.compile(r"[^'\"\\$]*")
 _LITERALS: dict[type[spark_types.DataType], Callable[[Any], str]] = {
     spark_types.BooleanType: lambda value: "TRUE" if value else "FALSE",
     spark_types.ByteType: lambda value: f"CAST({value} AS TINYINT)",
     spark_types.ShortType: lambda value: f"CAST({value} AS SMALLINT)",
     spark_types.IntegerType: lambda value: f"CAST({value} AS INT)",
     spark_types.LongType: lambda value: f"CAST({value} AS BIGINT)",
-    spark_types.DateType: lambda value: f"DATE '{value.isoformat()}'",
+    spark_types.DateType: lambda value: f"DATE '{value}'",
 }
 
 
@@ -48,8 +48,10 @@ def literals_of(spark: SparkSession, query: str) -> str | None:
 
 
 def _as_collected(kind: spark_types.DataType) -> Any:
-    """Moments as counts: Python's own depend on the zone of this machine."""
-    return F.unix_micros("v") if isinstance(kind, spark_types.TimestampType) else F.col("v")
+    """Moments as counts, and days as texts: Python's own depend on the zone of this machine, and end at the year 9999."""
+    if isinstance(kind, spark_types.TimestampType):
+        return F.unix_micros("v")
+    return F.col("v").cast("string") if isinstance(kind, spark_types.DateType) else F.col("v")
 
 
 def _literal_of(kind: spark_types.DataType) -> Callable[[Any], str] | None:
@@ -63,5 +65,5 @@ def _literal_of(kind: spark_types.DataType) -> Callable[[Any], str] | None:
 
 
 def _text(value: str) -> str:
-    """What a backslash or two quotes mean in a text depends on settings; what bytes mean does not."""
+    """What a backslash, two quotes or a dollar mean in a text depends on settings; what bytes mean does not."""
     return f"'{value}'" if _PLAIN_TEXT.fullmatch(value) else f"CAST(X'{value.encode().hex()}' AS STRING)"

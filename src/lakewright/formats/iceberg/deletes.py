@@ -6,12 +6,10 @@ ones only. Equality deletes under an unpartitioned spec are global.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isnan
 
 from lakewright.errors import CorruptTable
 from lakewright.model.files import DataFile, DeleteFile, DeleteKind
 from lakewright.model.partitioning import PartitionKey, PartitionSpec
-from lakewright.model.types import Value
 
 
 @dataclass
@@ -30,6 +28,7 @@ class DeleteIndex:
 
     def __init__(self, deletes: Iterable[DeleteFile], specs: Mapping[int, PartitionSpec], table: str) -> None:
         self._found = _Found()
+        self._table = table
         self._is_empty = True
         for delete in deletes:
             self._is_empty = False
@@ -40,7 +39,12 @@ class DeleteIndex:
         if self._is_empty:
             return ()
         found, key = self._found, comparable_key(file.partition)
-        sequence = file.data_sequence_number or 0
+        sequence = file.data_sequence_number
+        if sequence is None:
+            raise CorruptTable(
+                f"file {file.location} of table {self._table} has no sequence number, so which deletes it is older than is "
+                "not known"
+            )
         vector = found.vectors.get(file.location)
         equal = [*found.equal_everywhere, *found.equal_by_partition.get(key, ())]
         applying = [delete for delete in equal if sequence < delete.data_sequence_number]
@@ -76,11 +80,8 @@ class DeleteIndex:
 
 
 def comparable_key(key: PartitionKey) -> PartitionKey:
-    """Partitions of NaN are one partition, although NaN equals nothing."""
+    """Floats by how they are written: NaN is one partition, although it equals nothing, and -0.0 is another than 0.0,
+    although they are equal."""
     if not any(isinstance(value, float) for value in key.values):
         return key
-    return PartitionKey(key.spec_id, tuple("NaN" if _is_nan(value) else value for value in key.values))
-
-
-def _is_nan(value: Value | None) -> bool:
-    return isinstance(value, float) and isnan(value)
+    return PartitionKey(key.spec_id, tuple(repr(value) if isinstance(value, float) else value for value in key.values))

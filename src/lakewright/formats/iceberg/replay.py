@@ -66,8 +66,12 @@ def snapshot_of(
 
 
 def metadata_columns(metadata: Metadata) -> tuple[Field, ...]:
-    """What can be asked of a row beside its values: `_partition` has a member for each field of any spec."""
-    members = partition_members(metadata)
+    """What can be asked of a row beside its values: `_partition` has a member for each field of any spec.
+
+    Columns and partition fields are numbered apart, and wide tables have columns with the numbers of partition fields. So
+    the members have the numbers of partition fields below zero.
+    """
+    members = tuple(replace(member, id=-member.id) for member in partition_members(metadata))
     partition = (Field(PARTITION_ID, "_partition", StructType(members)),) if members else ()
     lineage = (
         Field(ROW_ID_ID, "_row_id", Primitive.LONG),

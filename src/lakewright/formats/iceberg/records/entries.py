@@ -61,12 +61,13 @@ def decode_manifest(location: str, raw: bytes) -> DecodedManifest:
     """Refused as damaged when the bytes are not those of a manifest."""
     try:
         avro = read_avro(raw)
-        file_schema = member_schema(avro.schema, 2)
-        fields = compact(_decoded(avro))
+        schema = with_types_in_place(avro.schema)
+        file_schema = member_schema(schema, 2)
+        fields = compact(_decoded(avro, schema))
         assert isinstance(fields, Fields)
         return DecodedManifest(
             fields=fields,
-            names=names_by_field_id(avro.schema),
+            names=names_by_field_id(schema),
             file_names=names_by_field_id(file_schema),
             partition_schema=member_schema(file_schema, 102),
             count=avro.count,
@@ -183,18 +184,11 @@ class ManifestEntries:
         )
 
     def _check(self) -> None:
-        """What is missing must not be taken for something: a file of unknown rows is no empty one."""
-        present = (
-            isinstance(self._member(100), Texts),
-            isinstance(self._member(101), Texts),
-            isinstance(self._member(102), Fields),
-            *(_is_whole(self._column(each, None)) for each in (103, 104)),
-            _is_whole(self._column(0, self._decoded.names)),
-        )
-        if not all(present):
+        texts = [self._member(100), self._member(101)]
+        whole = all(isinstance(column, Texts) and column.known.all() for column in texts)
+        if not (whole and isinstance(self._member(102), Fields)):
             raise CorruptTable(
-                f"manifest {self.manifest.location} is damaged: its entries lack a status, a path, a format, a partition, "
-                "or a count of rows or bytes"
+                f"manifest {self.manifest.location} is damaged: its entries lack a path, a format or a partition"
             )
         encrypted = self._member(131)
         if isinstance(encrypted, Texts) and encrypted.known.any():
@@ -286,8 +280,13 @@ class ManifestEntries:
         return self._decoded.members.get(self._decoded.file_names.get(field_id, ""))
 
     def _required(self, field_id: int, names: Mapping[int, str] | None = None) -> Any:
+        """What is missing must not be taken for something: a file of unknown rows is no empty one."""
         column = self._column(field_id, names)
-        return np.zeros(len(self), np.int64) if column is None else column.values.astype(np.int64)
+        if column is None or not column.known.all():
+            raise CorruptTable(
+                f"manifest {self.manifest.location} is damaged: entries lack the field with id {field_id}"
+            )
+        return column.values.astype(np.int64)
 
     def _numbers(self, field_id: int, names: Mapping[int, str] | None = None) -> "_Optional":
         return _Optional(self._column(field_id, names))
@@ -339,10 +338,6 @@ class ManifestEntries:
         return column.rows, keys.values, values
 
 
-def _is_whole(column: Numbers | None) -> bool:
-    return column is not None and bool(column.known.all())
-
-
 @dataclass(frozen=True)
 class _Optional:
     """A column that a writer may have left out."""
@@ -353,9 +348,9 @@ class _Optional:
         return int(self.column.values[row]) if self.column is not None and self.column.known[row] else None
 
 
-def _decoded(avro: AvroFile) -> Fields:
+def _decoded(avro: AvroFile, schema: Mapping[str, Any]) -> Fields:
     """At once where there are many, one by one where there are few, or where that does not work."""
-    schema = with_types_in_place(without_logical_types(avro.schema))
+    schema = without_logical_types(schema)
     if avro.count > _FEW:
         names, inner = names_by_field_id(schema), member_schema(schema, 2)
         path = names_by_field_id(inner)[100]
