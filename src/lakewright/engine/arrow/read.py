@@ -13,7 +13,7 @@ from lakewright.engine.arrow.conform import constant
 from lakewright.engine.arrow.deletes import DeleteReader, EqualityDeletes, rows_kept
 from lakewright.engine.arrow.evolve import evolved, field_id_of, with_ids
 from lakewright.engine.arrow.types import arrow_field, arrow_schema
-from lakewright.errors import CorruptTable, Unsupported
+from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity
 from lakewright.model.scan import (
@@ -122,12 +122,20 @@ class RowReader:
 
     def _column(self, file: DataFile, batch: pa.RecordBatch, source: _Source, child: Field, first: int) -> pa.Array:
         found = source.places.get(child.id)
-        stored = None if found is None else evolved(batch.column(found[0]), found[1], child)
+        stored = None if found is None else self._evolved(file, batch.column(found[0]), found[1], child)
         if child.id in METADATA_IDS:
             return self._about(file, child, first, batch.num_rows, stored)
         if stored is None:
             return constant(child.type, self._value_outside(file, child), batch.num_rows)
         return stored
+
+    def _evolved(self, file: DataFile, array: pa.Array, source: pa.Field, child: Field) -> pa.Array:
+        try:
+            return evolved(array, source, child)
+        except Unsupported as error:
+            raise Unsupported(f"file {file.location} of table {self.columns.table}: {error}") from error
+        except InvalidRequest as error:
+            raise CorruptTable(f"file {file.location} of table {self.columns.table}: {error}") from error
 
     def _about(self, file: DataFile, child: Field, first: int, count: int, stored: pa.Array | None) -> pa.Array:
         """What is known of rows beside their values; ids and sequence numbers that a file holds go before its own."""
