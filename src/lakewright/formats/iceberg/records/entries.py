@@ -5,6 +5,7 @@ entry there, sequence numbers and row ids, is filled in afterwards.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -146,7 +147,8 @@ class ManifestEntries:
         referenced = self._texts(143)[row]
         if referenced is None and kind is DeleteKind.POSITIONS:
             lower, upper = (bounds.get(_PATH_IDS[0]) for bounds in (metrics.lower_bounds, metrics.upper_bounds))
-            referenced = lower.decode() if lower is not None and lower == upper else None
+            with self._decoding():
+                referenced = lower.decode() if lower is not None and lower == upper else None
         return DeleteFile(
             location=self._location(row),
             kind=kind,
@@ -215,7 +217,8 @@ class ManifestEntries:
             columns = partition_columns(self._spec, self._decoded.partition_schema)
         except CorruptTable as error:
             raise CorruptTable(f"manifest {self.manifest.location} is damaged: {error}") from error
-        return tuple(column.values(record, len(self)) for column in columns)
+        with self._decoding():
+            return tuple(column.values(record, len(self)) for column in columns)
 
     @cached_property
     def _split_offsets(self) -> list[tuple[int, ...]]:
@@ -249,7 +252,8 @@ class ManifestEntries:
     def _location(self, row: int) -> str:
         column = self._member(100)
         assert isinstance(column, Texts)
-        return str(column.at(row))
+        with self._decoding():
+            return str(column.at(row))
 
     def _partition(self, row: int) -> PartitionKey:
         return PartitionKey(self.manifest.spec_id, tuple(values[row] for values in self._partitions))
@@ -275,7 +279,16 @@ class ManifestEntries:
 
     def _texts(self, field_id: int) -> list[Any]:
         column = self._member(field_id)
-        return column.to_list() if isinstance(column, Texts) else [None] * len(self)
+        with self._decoding():
+            return column.to_list() if isinstance(column, Texts) else [None] * len(self)
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        """Texts are looked at when they are needed, and may turn out to be none."""
+        try:
+            yield
+        except UnicodeDecodeError as error:
+            raise CorruptTable(f"manifest {self.manifest.location} is damaged: {error}") from error
 
     def _lists(self, field_id: int) -> list[tuple[int, ...]]:
         column = self._member(field_id)
