@@ -245,6 +245,15 @@ def test_a_cut_manifest_is_refused_by_its_name(cut: int) -> None:
         read_manifest_list("memory://snap.avro", listed[:cut])
 
 
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_manifest_with_a_path_that_is_no_text_is_refused(count: int) -> None:
+    records: Any = list(fastavro.reader(io.BytesIO(raw := written(2, *added(*[FILE] * count)))))
+    sink = io.BytesIO()
+    fastavro.writer(sink, fastavro.parse_schema(json.loads(json.dumps(read_avro(raw).schema))), records, codec="null")
+    with pytest.raises(CorruptTable, match=r"manifest memory://m\.avro is damaged"):
+        read_back(sink.getvalue().replace("ü.parquet".encode(), b"\xff\xff.parquet"))
+
+
 @pytest.mark.parametrize("missing", ["record_count", "file_size_in_bytes"])
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_manifest_that_does_not_say_what_it_has_to_is_refused(missing: str, count: int) -> None:

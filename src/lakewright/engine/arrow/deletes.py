@@ -43,6 +43,8 @@ class DeleteReader:
 
     def positions(self, candidate: Candidate) -> NDArray[np.int64]:
         """The numbers of the rows that are gone, ascending; all of them are rows of the file."""
+        if not candidate.deletes:
+            return _NO_POSITIONS
         parts = [self._positions_in(delete, candidate.file.location) for delete in candidate.deletes]
         known = [part for part in parts if len(part)]
         if not known:
@@ -302,6 +304,8 @@ def comparable_array(array: pa.Array) -> pa.Array:
 
 def rows_kept(positions: NDArray[np.int64], first: int, count: int) -> pa.Array | None:
     """Which of some consecutive rows are left; None when all are."""
+    if not len(positions):
+        return None
     low, high = np.searchsorted(positions, [first, first + count])
     if low == high:
         return None

@@ -25,7 +25,7 @@ def evolved(array: pa.Array, source: pa.Field, target: Field) -> pa.Array:
     """A column of a file in the table's type: members matched by id, promoted where the schema was."""
     match target.type:
         case StructType(fields):
-            return _evolved_struct(array, source.type, fields)
+            return _evolved_struct(array, source.type, fields, target.name)
         case ListType(element):
             inner = partial(evolved, source=source.type.value_field, target=element)
             return list_of(array, inner, arrow_type(target.type))
@@ -68,8 +68,11 @@ def _variant(array: pa.Array, name: str) -> pa.Array:
     return struct_of(storage, members, wanted)
 
 
-def _evolved_struct(array: pa.Array, source: pa.StructType, fields: tuple[Field, ...]) -> pa.Array:
+def _evolved_struct(array: pa.Array, source: pa.StructType, fields: tuple[Field, ...], name: str) -> pa.Array:
+    """A member that is not there has its default; where no member has an id, which one is there is not known."""
     positions = {field_id_of(source.field(index)): index for index in range(source.num_fields)}
+    if set(positions) == {None}:
+        raise Unsupported(f"the members of column {name} have no field ids, and no name mapping says which they are")
     members = [
         evolved(pc.struct_field(array, [positions[child.id]]), source.field(positions[child.id]), child)
         if child.id in positions

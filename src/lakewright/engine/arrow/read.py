@@ -1,7 +1,8 @@
 """How are the rows of a data file read as columns of the table? By field id at every level, without those that are gone."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from lakewright.engine.arrow.conform import constant
 from lakewright.engine.arrow.deletes import DeleteReader, EqualityDeletes, rows_kept
 from lakewright.engine.arrow.evolve import evolved, field_id_of, with_ids
 from lakewright.engine.arrow.types import arrow_field, arrow_schema
-from lakewright.errors import CorruptTable, Unsupported
+from lakewright.errors import CorruptTable, InvalidRequest, Unsupported
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity, PartitionKey, PartitionSpec
 from lakewright.model.scan import (
@@ -24,6 +25,7 @@ from lakewright.model.scan import (
     ROW_ID_ID,
     SPEC_ID_ID,
     Candidate,
+    MappedName,
     TableColumns,
 )
 from lakewright.model.types import Field, StructType, Value
@@ -33,14 +35,36 @@ _BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class _Source:
-    """Where the columns of one file lie in the batches that are read of it."""
+class _Layout:
+    """Where columns lie in the batches that are read of files with one schema."""
 
-    parquet: pq.ParquetFile
     names: list[str] | None
     """What is to be read; everything when names do not tell columns apart."""
     places: dict[int, tuple[int, pa.Field]]
     """By field id, the place in a batch."""
+
+
+@dataclass
+class _Layouts:
+    """The layout that was found last: most files of a task have one schema."""
+
+    schema: pa.Schema | None = None
+    wanted: frozenset[int] = frozenset()
+    layout: _Layout = _Layout(None, {})
+
+    def of(self, schema: pa.Schema, wanted: frozenset[int], mapping: tuple[MappedName, ...] | None) -> _Layout:
+        is_known = self.schema is not None and self.schema.equals(schema, check_metadata=True)
+        if not is_known or self.wanted != wanted:
+            self.schema, self.wanted, self.layout = schema, wanted, _layout(with_ids(schema, mapping), wanted)
+        return self.layout
+
+
+@dataclass(frozen=True)
+class _Source:
+    """One file, and where its columns are."""
+
+    parquet: pq.ParquetFile
+    layout: _Layout
 
 
 @dataclass(frozen=True)
@@ -50,6 +74,11 @@ class RowReader:
     columns: TableColumns
     store: ObjectStore
     deletes: DeleteReader
+    _layouts: _Layouts = field(default_factory=_Layouts, repr=False, compare=False)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        return arrow_schema(self.columns.fields)
 
     @classmethod
     def of(cls, columns: TableColumns, store: ObjectStore) -> "RowReader":
@@ -60,13 +89,12 @@ class RowReader:
         file = candidate.file
         gone = self.deletes.positions(candidate)
         equality = self.deletes.equality(candidate)
-        schema = arrow_schema(self.columns.fields)
         try:
             source = self._opened(file, (*self.columns.fields, *self.deletes.equality_fields(candidate)))
             first = 0
-            for batch in source.parquet.iter_batches(_BATCH_ROWS, columns=source.names):
+            for batch in source.parquet.iter_batches(_BATCH_ROWS, columns=source.layout.names):
                 kept = self._kept(file, batch, source, gone, equality, first)
-                whole = self._conformed(file, batch, source, schema, first)
+                whole = self._conformed(file, batch, source, first)
                 first += batch.num_rows
                 yield whole if kept is None else whole.filter(kept)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -85,15 +113,8 @@ class RowReader:
             )
         source = self.store.open(file.location)
         parquet = pq.ParquetFile(source, coerce_int96_timestamp_unit="us", page_checksum_verification=True)
-        schema = with_ids(parquet.schema_arrow, self.columns.name_mapping)
-        wanted = {child.id for child in fields}
-        found = [index for index, arrow in enumerate(schema) if field_id_of(arrow) in wanted]
-        names = [schema.field(index).name for index in found]
-        if len(set(schema.names)) < len(schema) or any("." in name for name in schema.names):
-            return _Source(parquet, None, {_id_at(schema, index): (index, schema.field(index)) for index in found})
-        return _Source(
-            parquet, names, {_id_at(schema, index): (place, schema.field(index)) for place, index in enumerate(found)}
-        )
+        wanted = frozenset(child.id for child in fields)
+        return _Source(parquet, self._layouts.of(parquet.schema_arrow, wanted, self.columns.name_mapping))
 
     def _kept(
         self,
@@ -113,22 +134,28 @@ class RowReader:
                 kept = pa.array(~hit if kept is None else ~hit & kept.to_numpy(zero_copy_only=False))
         return kept
 
-    def _conformed(
-        self, file: DataFile, batch: pa.RecordBatch, source: _Source, schema: pa.Schema, first: int
-    ) -> pa.RecordBatch:
+    def _conformed(self, file: DataFile, batch: pa.RecordBatch, source: _Source, first: int) -> pa.RecordBatch:
         if not self.columns.fields:
             return pa.RecordBatch.from_struct_array(pa.array([{}] * batch.num_rows, pa.struct([])))
         arrays = [self._column(file, batch, source, child, first) for child in self.columns.fields]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _column(self, file: DataFile, batch: pa.RecordBatch, source: _Source, child: Field, first: int) -> pa.Array:
-        found = source.places.get(child.id)
-        stored = None if found is None else evolved(batch.column(found[0]), found[1], child)
+        found = source.layout.places.get(child.id)
+        stored = None if found is None else self._evolved(file, batch.column(found[0]), found[1], child)
         if child.id in METADATA_IDS:
             return self._about(file, child, first, batch.num_rows, stored)
         if stored is None:
             return constant(child.type, self._value_outside(file, child), batch.num_rows)
         return stored
+
+    def _evolved(self, file: DataFile, array: pa.Array, source: pa.Field, child: Field) -> pa.Array:
+        try:
+            return evolved(array, source, child)
+        except Unsupported as error:
+            raise Unsupported(f"file {file.location} of table {self.columns.table}: {error}") from error
+        except InvalidRequest as error:
+            raise CorruptTable(f"file {file.location} of table {self.columns.table}: {error}") from error
 
     def _about(self, file: DataFile, child: Field, first: int, count: int, stored: pa.Array | None) -> pa.Array:
         """What is known of rows beside their values; ids and sequence numbers that a file holds go before its own."""
@@ -170,6 +197,14 @@ def partition_struct(key: PartitionKey, specs: Mapping[int, PartitionSpec], chil
     values = {-part.field_id: value for part, value in zip(specs[key.spec_id].fields, key.values, strict=True)}
     members = [constant(member.type, values.get(member.id), count) for member in child.type.fields]
     return pa.StructArray.from_arrays(members, fields=[arrow_field(member) for member in child.type.fields])
+
+
+def _layout(schema: pa.Schema, wanted: frozenset[int]) -> _Layout:
+    found = [index for index, arrow in enumerate(schema) if field_id_of(arrow) in wanted]
+    names = [schema.field(index).name for index in found]
+    if len(set(schema.names)) < len(schema) or any("." in name for name in schema.names):
+        return _Layout(None, {_id_at(schema, index): (index, schema.field(index)) for index in found})
+    return _Layout(names, {_id_at(schema, index): (place, schema.field(index)) for place, index in enumerate(found)})
 
 
 def _id_at(schema: pa.Schema, index: int) -> int:

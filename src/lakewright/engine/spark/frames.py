@@ -61,7 +61,7 @@ _PATH, _POSITION, _MARKED_POSITION, _MARKED_PATHS = "__lw_path", "__lw_position"
 _MARKS_SCHEMA = f"{_MARKED_POSITION} bigint, {_MARKED_PATHS} array<string>"
 _UNSAFE_IN_PATHS = re.compile(r"[*?\[\]{}\\:]")
 _TASK_BYTES = 128 << 20
-_OPEN_BYTES = 256 << 10
+_OPEN_BYTES = 32 << 10
 """What opening a file costs, as bytes that could be read meanwhile."""
 _DELETES_IN_TASK = 64
 _NATIVE_OPTIONS = {

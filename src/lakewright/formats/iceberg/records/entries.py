@@ -149,7 +149,8 @@ class ManifestEntries:
             lower, upper = (
                 bounds.of_file(row).get(_PATH_ID) for bounds in (metrics.lower_bounds, metrics.upper_bounds)
             )
-            referenced = lower.decode() if lower is not None and lower == upper else None
+            with self._texts_are_texts():
+                referenced = lower.decode() if lower is not None and lower == upper else None
         return DeleteFile(
             location=self._location(row),
             kind=kind,
