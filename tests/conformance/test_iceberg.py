@@ -58,12 +58,6 @@ def glue(object_store_server: ObjectStoreServer) -> Glue:
     return Glue(open_catalog("judged", settings), Storage.of(settings, {}))
 
 
-@pytest.fixture(params=[1, 2, 3])
-def format_version(request: pytest.FixtureRequest) -> int:
-    version: int = request.param
-    return version
-
-
 def rest_over_folder(root: Path) -> Iterator[tuple[Catalog, ObjectStore]]:
     clock = FixedClock()
     with RestServer(f"file://{root}/warehouse") as server:
@@ -71,12 +65,19 @@ def rest_over_folder(root: Path) -> Iterator[tuple[Catalog, ObjectStore]]:
         yield RestTables.of(catalog, partial(Storage().vending, clock=clock), clock), Storage()
 
 
-GROUNDS = [folder_in_memory, folder_on_disk, sqlite_on_disk, contextmanager(rest_over_folder)]
+GROUNDS = [
+    *((folder_in_memory, version) for version in (1, 2, 3)),
+    (folder_on_disk, 2),
+    *((sqlite_on_disk, version) for version in (1, 3)),
+    *((contextmanager(rest_over_folder), version) for version in (2, 3)),
+]
 
 
-@pytest.fixture(params=GROUNDS, ids=lambda made: made.__name__)
-def ground(request: pytest.FixtureRequest, tmp_path: Path, format_version: int) -> Iterator[Ground]:
-    made: Any = request.param(tmp_path)
+@pytest.fixture(params=GROUNDS, ids=lambda pair: f"{pair[0].__name__}-v{pair[1]}")
+def ground(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ground]:
+    """Every version somewhere, and each catalog with the versions between which it may differ."""
+    make, format_version = request.param
+    made: Any = make(tmp_path)
     with made if hasattr(made, "__enter__") else nullcontext(made) as (catalog, store):
         yield ground_of(catalog, store, "sales.orders", format_version)
 

@@ -20,7 +20,7 @@ from tests.histories.random_past import ID, RandomPast
 from tests.histories.reading import opened
 from tests.histories.values import Row, comparable, stored
 
-SEEDS = range(28)
+SEEDS = range(18)
 STEPS = 14
 OLDER_EACH = 1
 CONDITIONS_EACH = 5

@@ -26,7 +26,7 @@ class Shape:
     location: str | None = None
     asked: tuple[str, ...] = ()
     is_case_sensitive: bool = False
-    versions: tuple[int, ...] = (1, 2, 3)
+    versions: tuple[int, ...] = (2,)
 
     def __str__(self) -> str:
         return self.name
@@ -131,12 +131,19 @@ ODD_FOLDERS = (
 IN_A_FOLDER = {"partitioned_by": ("region",), "asked": ("region",), "versions": (2,)}
 
 SHAPES = (
-    Shape("nested", nested()),
-    Shape("nested and partitioned", nested(), partitioned_by=("bucket(2, id)", "place.city")),
+    Shape("nested", nested(), versions=(1, 2, 3)),
+    Shape("nested and partitioned", nested(), versions=(1, 3), partitioned_by=("bucket(2, id)", "place.city")),
     Shape("nested in one row a file", nested(), cuts=(1, 2, 3)),
-    Shape("never appended to", EMPTY, cuts=()),
+    Shape("never appended to", EMPTY, versions=(1, 3), cuts=()),
     Shape("never appended to, partitioned", EMPTY, cuts=(), partitioned_by=("day(at)",)),
-    Shape("appended to without rows", PLAIN, cuts=(0, 5, 5, 12), partitioned_by=("day(at)",), asked=("region", "x")),
+    Shape(
+        "appended to without rows",
+        PLAIN,
+        versions=(1, 2, 3),
+        cuts=(0, 5, 5, 12),
+        partitioned_by=("day(at)",),
+        asked=("region", "x"),
+    ),
     Shape("appended to many times", PLAIN, cuts=tuple(range(1, 12)), partitioned_by=("region",), asked=("region", "x")),
     Shape("partitioned by nothing", PLAIN, partitioned_by=("void(region)",), asked=("region",)),
     Shape("partitioned by void and more", PLAIN, partitioned_by=("void(at)", "region"), asked=("region",)),
@@ -194,7 +201,7 @@ SHAPES = (
         properties={"write.metadata.metrics.default": "full"},
         asked=("region", "x"),
     ),
-    Shape("odd names", named(*ODD_NAMES), asked=ODD_NAMES),
+    Shape("odd names", named(*ODD_NAMES), versions=(1, 3), asked=ODD_NAMES),
     Shape(
         "a dotted name", named(DOTTED, "a", "b"), partitioned_by=(quoted(DOTTED), "bucket(2, `a.b`)"), asked=(DOTTED,)
     ),

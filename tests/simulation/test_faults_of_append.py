@@ -66,6 +66,7 @@ def check_next_append(ground: Ground, ending: Ending, is_there: bool) -> None:
     assert ground.writer().ids_in(ending.name) == (BEFORE + ADDED if is_there else BEFORE) + AFTER, ending
 
 
+@pytest.mark.parametrize("ground", GROUNDS_APART, indirect=True, ids=lambda made: made.__name__)
 @pytest.mark.parametrize("failure", [each for each in Failure if each not in CRASHES], ids=lambda each: each.name)
 def test_after_one_failure_an_append_has_happened_or_has_left_no_trace(ground: Ground, failure: Failure) -> None:
     for ending in every_ending(ground, failure):

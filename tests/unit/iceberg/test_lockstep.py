@@ -31,7 +31,7 @@ from tests.described import schema_of, spec_of
 SCHEMA = schema_of("id long, region string, price decimal(9, 2), tags binary, x double, flag boolean")
 SPEC = spec_of(SCHEMA, "region identity", "price truncate[100]", "x identity", "flag identity")
 EXTREMES = (0, 1, 63, 64, 127, 128, 2**31 - 1, 2**31, 2**62, 2**63 - 1)
-COUNT = 120
+COUNT = 80
 
 
 def number(draw: random.Random) -> int:
