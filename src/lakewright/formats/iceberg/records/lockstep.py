@@ -92,7 +92,7 @@ class _Decoder:
         return Fields(columns), at
 
     def varints(self, at: Ints) -> tuple[Ints, Ints]:
-        """Zigzag numbers of up to ten bytes."""
+        """Zigzag numbers of up to ten bytes; a longer one is none."""
         first = self._gathered(at)
         value = (first & 0x7F).astype(np.uint64)
         behind = at + 1
@@ -104,6 +104,7 @@ class _Decoder:
             behind[rows] += 1
             rows = rows[byte >= 0x80]
             shift += 7
+        behind[rows] += _NOWHERE
         numbers = (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
         return numbers, behind
 
