@@ -64,6 +64,8 @@ class RestServer:
     endpoints: list[str] | None = None
     faults: list[Fault] = field(default_factory=list)
     reads_that_fail: int = 0
+    reads_are_forbidden: bool = False
+    """What fails is answered as a server answers whom it does not let in."""
     is_silent_after_a_fault: bool = False
     """Nothing is answered any more once a fault has happened."""
     requests: list[tuple[str, str, Json | None]] = field(default_factory=list)
@@ -241,6 +243,9 @@ class _Handler(BaseHTTPRequestHandler):
         rest = self.rest
         if rest.reads_that_fail and not self.path.startswith("/v1/config"):
             rest.reads_that_fail -= 1
+            if rest.reads_are_forbidden:
+                self._reply(403, _error(403, "ForbiddenException", "not any more"))
+                return
             self._reply(503, _error(503, "ServiceUnavailableException", "try later"))
             return
         self._reply(*self._answer())

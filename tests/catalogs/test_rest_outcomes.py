@@ -83,6 +83,20 @@ def test_while_nobody_answers_nothing_is_deleted_and_the_user_is_told_to_look(se
     assert writer.ids_in() == [1, 2]
 
 
+def test_a_conflict_that_may_be_one_with_ourselves_deletes_nothing_where_looking_is_forbidden(
+    server: RestServer,
+) -> None:
+    writer = Writer(server)
+    table = writer.create()
+    table.append(rows(1))
+    server.faults.append(Fault.SENT_TWICE)
+    server.is_silent_after_a_fault = server.reads_are_forbidden = True
+    with pytest.raises(CommitUnknown, match="was committed is not known"):
+        table.append(rows(2))
+    server.reads_that_fail = 0
+    assert writer.ids_in() == [1, 2]
+
+
 def test_reading_is_asked_again_and_given_up_in_the_end(server: RestServer) -> None:
     writer = Writer(server)
     table = writer.create()

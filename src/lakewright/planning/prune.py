@@ -4,6 +4,7 @@ Whatever is known of a column, from statistics, from partitions or from the summ
 `ColumnFacts` first, for many files at once; then the predicate is asked about the facts.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -25,6 +26,8 @@ from lakewright.model.types import FLOATING, INTEGRAL, TIMESTAMPS, ColumnType, P
 from lakewright.model.values import decode_value
 
 Bools: TypeAlias = NDArray[np.bool_]
+_FEW = 50
+"""So many values are compared one by one, with all files at once."""
 Values: TypeAlias = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]
 _FIXED_WIDTH: Mapping[ColumnType, Mapping[int, str]] = {
     Primitive.INT: {4: "<i4"},
@@ -358,6 +361,8 @@ def _test_may(test: Test, facts: ColumnFacts, column_type: ColumnType) -> Bools:
             return facts.may_be_value | facts.may_be_null
         case Operator.NULL_SAFE_NE:
             return facts.may_be_null | _may_differ(facts, values)
+        case Operator.IN if len(values) > _FEW:
+            return _may_equal_one_of_many(facts, values)
         case Operator.EQ | Operator.NULL_SAFE_EQ | Operator.IN:
             return _any_of([_may_equal(facts, value, column_type) for value in values])
         case Operator.NE | Operator.NOT_IN:
@@ -411,6 +416,16 @@ def _may_equal(facts: ColumnFacts, value: Value, column_type: ColumnType) -> Boo
     for count, bucket in facts.buckets:
         possible = possible & (~bucket.known | _falls_into(bucket, count, value, column_type))
     return possible
+
+
+def _may_equal_one_of_many(facts: ColumnFacts, values: tuple[Value, ...]) -> Bools:
+    """Whether one of them lies between the bounds; hashing all of them for buckets would cost more than it saves."""
+    ordered: list[Any] = sorted(value for value in values if not _is_nan(value))
+    answer = np.zeros(len(facts.may_be_null), np.bool_)
+    for row in np.flatnonzero(facts.may_be_value).tolist():
+        first = bisect_left(ordered, facts.lower.values[row]) if facts.lower.known[row] else 0
+        answer[row] = first < len(ordered) and not (facts.upper.known[row] and facts.upper.values[row] < ordered[first])
+    return answer | facts.may_be_nan if len(ordered) < len(values) else answer
 
 
 def _falls_into(bucket: Bound, count: int, value: Value, column_type: ColumnType) -> Bools:

@@ -254,6 +254,17 @@ def test_a_manifest_with_a_path_that_is_no_text_is_refused(count: int) -> None:
         read_back(sink.getvalue().replace("ü.parquet".encode(), b"\xff\xff.parquet"))
 
 
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_manifest_with_a_number_that_does_not_end_is_refused(count: int) -> None:
+    records: Any = list(fastavro.reader(io.BytesIO(raw := written(2, *added(*[FILE] * count)))))
+    sink = io.BytesIO()
+    fastavro.writer(sink, fastavro.parse_schema(json.loads(json.dumps(read_avro(raw).schema))), records, codec="null")
+    number = bytes([0x80] * 8 + [0x80, 0x01])  # how Avro writes 2**62
+    assert number in sink.getvalue()
+    with pytest.raises(CorruptTable, match=r"manifest memory://m\.avro is damaged"):
+        read_back(sink.getvalue().replace(number, number[:-1] + b"\x98"))
+
+
 @pytest.mark.parametrize("missing", ["record_count", "file_size_in_bytes"])
 @pytest.mark.parametrize("count", [1, 40])
 def test_a_manifest_that_does_not_say_what_it_has_to_is_refused(missing: str, count: int) -> None:

@@ -20,12 +20,15 @@ from lakewright.engine.arrow.partition import split_by_partition
 from lakewright.engine.arrow.types import arrow_schema
 from lakewright.engine.arrow.write import PartitionedWriter
 from lakewright.formats.iceberg.records.partitions import summarise
+from lakewright.model.files import DataFile, FileMetrics
 from lakewright.model.layout import DataLocation, MetricsKind, MetricsMode, WriteLayout
+from lakewright.model.partitioning import PartitionKey, PartitionSpec
 from lakewright.model.predicates import Unjudged, parts_of
 from lakewright.model.session import SqlSettings
 from lakewright.model.snapshot import PlanningTask
 from lakewright.model.sorting import SortOrder
 from lakewright.model.types import Value
+from lakewright.model.values import encode_value
 from lakewright.planning.bind import bind
 from lakewright.planning.prune import Pruner, Verdict
 from lakewright.testing.memory import MemoryStore
@@ -261,3 +264,18 @@ def test_the_oracle_is_asked_about_conditions_that_are_judged(column: str) -> No
         assert not any(isinstance(part, Unjudged) for part in parts_of(bind(condition, SCHEMA, SqlSettings()))), (
             condition
         )
+
+
+@pytest.mark.parametrize("bounds", [(None, None), (5, 9), (150, None), (None, -1), (-3, 400), (101, 101), (100, 100)])
+def test_many_listed_values_leave_the_files_that_each_by_itself_would_leave(
+    bounds: tuple[int | None, int | None],
+) -> None:
+    schema = schema_of("i int")
+    listed = range(0, 200, 2)
+    lower, upper = ({} if bound is None else {1: encode_value(TYPES["i"], bound)} for bound in bounds)
+    file = DataFile("f", PartitionKey(0), 10, 1, FileMetrics({}, {1: 10}, {1: 0}, {}, lower, upper))
+    many, each = (
+        Pruner(bind(text, schema, SqlSettings()), schema, {0: PartitionSpec(0)}).judge(file)
+        for text in (f"i IN ({', '.join(map(str, listed))})", " OR ".join(f"i = {value}" for value in listed))
+    )
+    assert many == each

@@ -145,9 +145,9 @@ class RestTables:
         try:
             newest = self.load(name)
             is_included = self.includes(commit, newest)
-        except InvalidRequest:
-            raise self.session.refusal(answer, f"commit to table {name}") from None
         except LakewrightError as error:
+            if isinstance(error, InvalidRequest) and answer.status not in _CONFLICTS:
+                raise self.session.refusal(answer, f"commit to table {name}") from None
             return Unknown(f"{answer.said}; then {error}")
         if is_included:
             return Committed()
