@@ -44,8 +44,13 @@ class Footers:
 
     def read_by_name(self, files: Iterable[DataFile], columns: TableColumns) -> bool:
         """Whether each wanted column has, in each of the files, the name that the table gives it, or is NULL there."""
-        with ThreadPoolExecutor(_THREADS) as pool:
-            return all(pool.map(lambda file: _reads_by_name(self._schema(file, columns), file, columns), files))
+        wanted = list(files)
+        with self._lock:
+            unseen = [file for file in wanted if _key(file) not in self._kept]
+        if len(unseen) > 1:
+            with ThreadPoolExecutor(_THREADS) as pool:
+                list(pool.map(lambda file: self._footer(file, columns.table), unseen))
+        return all(_reads_by_name(self._schema(file, columns), file, columns) for file in wanted)
 
     def _schema(self, file: DataFile, columns: TableColumns) -> pa.Schema:
         footer = self._footer(file, columns.table)
@@ -57,7 +62,7 @@ class Footers:
         return with_ids(footer.schema, columns.name_mapping)
 
     def _footer(self, file: DataFile, table: str) -> _Footer:
-        key = (file.location, file.size_bytes)
+        key = _key(file)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -77,6 +82,10 @@ class Footers:
             if len(self._kept) > _KEPT_MAX:
                 self._kept.popitem(last=False)
         return footer
+
+
+def _key(file: DataFile) -> tuple[str, int]:
+    return file.location, file.size_bytes
 
 
 def _reads_by_name(schema: pa.Schema, file: DataFile, columns: TableColumns) -> bool:

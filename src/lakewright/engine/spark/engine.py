@@ -87,6 +87,8 @@ class SparkEngine:
         frame = self._frame_of_files(scan)
         if where is not None:
             frame = frame.where(where)
+        if columns == tuple(child.name for child in scan.columns.fields):
+            return frame
         return frame.select(*(frames.quoted(name) for name in columns))
 
     def listed(self, listing: Listing) -> "DataFrame":

@@ -86,8 +86,9 @@ def native_frame(spark: SparkSession, scan: Scan, store: ObjectStore, known: Kno
     frames = [_plain_frame(spark, whole, scan, store)] if whole else []
     if marked:
         frames.append(_marked_frame(spark, marked, scan, store, known))
-    frame = reduce(DataFrame.union, frames)
-    return frame.select(*(_guarded(child) for child in scan.columns.fields))
+    frame = reduce(lambda left, right: left.union(right), frames)
+    guarded = {child.name: _guarded(child) for child in scan.columns.fields if child.type in FLOATING}
+    return frame.withColumns(guarded) if guarded else frame
 
 
 def arrow_frame(spark: SparkSession, scan: Scan, store: ObjectStore, tasks_min: int) -> DataFrame:
@@ -259,7 +260,7 @@ def _guarded(child: Field) -> Column:
     """A no-op that Spark does not see through: footers of other writers have bounds although a chunk holds NaN, and order
     -0.0 below 0.0, so a filter that is pushed down would lose rows."""
     column = F.col(quoted(child.name))
-    return F.nanvl(column, column).alias(child.name) if child.type in FLOATING else column
+    return F.nanvl(column, column)
 
 
 def quoted(name: str) -> str:
