@@ -9,8 +9,10 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 NEEDS_SPARK := tests/spark tests/interop
+# Tables of other engines lie outside the repository, and are read before a review rather than at every turn.
+LATER := $(NEEDS_SPARK) tests/foreign
 # Every file of tests in one process, as many processes as there are cores.
-FAST := -m pytest tests $(NEEDS_SPARK:%=--ignore=%) -n auto --dist loadfile
+FAST := -m pytest tests $(LATER:%=--ignore=%) -n auto --dist loadfile
 # The harness of the benchmark is written densely on purpose; what is checked of it is what speaks to lakewright.
 CODE := src tests tools $(wildcard examples bench/ours.py bench/ground.py)
 
@@ -52,7 +54,7 @@ format: $(READY) ## Format the code and mend what the linter can mend.
 .PHONY: test
 test: setup ## Run all tests but those with other engines, and list the slowest.
 	@$(RUN) $(FAST)
-	@$(RUN) -m pytest tests/spark --durations=15
+	@$(RUN) -m pytest tests/foreign tests/spark --durations=15
 
 ##@ Against others
 

@@ -31,10 +31,6 @@ def folder_in_memory(_: Path) -> tuple[Catalog, ObjectStore]:
     return FolderCatalog(store, "memory://warehouse"), store
 
 
-def folder_on_disk(root: Path) -> tuple[Catalog, ObjectStore]:
-    return FolderCatalog(Storage(), f"file://{root}/a wärehouse"), Storage()
-
-
 def sqlite_on_disk(root: Path) -> tuple[Catalog, ObjectStore]:
     catalog = open_catalog("judged", sqlite_properties(root))
     return MetastoreTables(catalog, Storage()), Storage()
@@ -67,9 +63,8 @@ def rest_over_folder(root: Path) -> Iterator[tuple[Catalog, ObjectStore]]:
 
 GROUNDS = [
     *((folder_in_memory, version) for version in (1, 2, 3)),
-    (folder_on_disk, 2),
     *((sqlite_on_disk, version) for version in (1, 3)),
-    *((contextmanager(rest_over_folder), version) for version in (2, 3)),
+    (contextmanager(rest_over_folder), 3),
 ]
 
 

@@ -23,7 +23,7 @@ from tests.histories.values import Row, comparable, stored
 SEEDS = range(18)
 STEPS = 14
 OLDER_EACH = 1
-CONDITIONS_EACH = 5
+CONDITIONS_EACH = 3
 PLACE = ("_file", "_pos")
 EVERYTHING = {
     "append",

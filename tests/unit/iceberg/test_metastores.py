@@ -150,7 +150,7 @@ class TestSql:
 class TestGlue:
     """Stands for Hive, too: both let `swap_staged` commit."""
 
-    @pytest.mark.parametrize(("version", "codec"), [(1, "none"), (2, "gzip"), (3, "none")])
+    @pytest.mark.parametrize(("version", "codec"), [(2, "gzip"), (3, "none")])
     def test_a_table_is_made_appended_to_and_dropped(self, glue: Opened, version: int, codec: str) -> None:
         builder, name = TableBuilder(source_of(glue())), f"db{version}{codec}.orders"
         codec_property = {"write.metadata.compression-codec": codec}
