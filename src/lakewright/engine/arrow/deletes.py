@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyroaring import BitMap64
 
+from lakewright.engine.arrow.damage import named
 from lakewright.engine.arrow.evolve import evolved, field_id_of
 from lakewright.errors import CorruptTable, Unsupported
 from lakewright.model.files import DeleteFile, DeleteKind
@@ -172,27 +173,21 @@ class DeleteReader:
                 f"delete file {delete.location} of table {self.table} is {delete.file_format.upper()}; only Parquet and "
                 "deletion vectors are read"
             )
-        try:
-            with self.store.open(delete.location) as source:
-                parquet = pq.ParquetFile(source)
-                schema = parquet.schema_arrow
-                by_id = {field_id_of(child): child.name for child in schema}
-                has_ids = set(by_id) != {None}
-                names = [by_id.get(each) if has_ids else name for each, name in wanted.items()]
-                for name, asked in zip(names, wanted.values(), strict=True):
-                    if name not in schema.names:
-                        raise CorruptTable(f"delete file {delete.location} of table {self.table} has no column {asked}")
-                paths = [name for name, each in zip(names, wanted, strict=True) if each == _FILE_PATH_ID]
-                compact = pq.ParquetFile(
-                    source, metadata=parquet.metadata, read_dictionary=paths, page_checksum_verification=True
-                )
-                rows = compact.read(columns=names).select(names)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"delete file {delete.location} of table {self.table} is missing") from error
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise CorruptTable(
-                f"delete file {delete.location} of table {self.table} is not a readable Parquet file: {error}"
-            ) from error
+        what = f"delete file {delete.location} of table {self.table}"
+        with named(what), self.store.open(delete.location) as source:
+            parquet = pq.ParquetFile(source)
+            schema = parquet.schema_arrow
+            by_id = {field_id_of(child): child.name for child in schema}
+            has_ids = set(by_id) != {None}
+            names = [by_id.get(each) if has_ids else name for each, name in wanted.items()]
+            for name, asked in zip(names, wanted.values(), strict=True):
+                if name not in schema.names:
+                    raise CorruptTable(f"delete file {delete.location} of table {self.table} has no column {asked}")
+            paths = [name for name, each in zip(names, wanted, strict=True) if each == _FILE_PATH_ID]
+            compact = pq.ParquetFile(
+                source, metadata=parquet.metadata, read_dictionary=paths, page_checksum_verification=True
+            )
+            rows = compact.read(columns=names).select(names)
         if rows.num_rows < delete.record_count:
             raise CorruptTable(
                 f"delete file {delete.location} of table {self.table} holds {rows.num_rows:,} deletes, the table's records "

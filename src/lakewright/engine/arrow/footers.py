@@ -13,9 +13,9 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lakewright.engine.arrow.damage import check_rows, named
 from lakewright.engine.arrow.evolve import field_id_of, is_whole_variant, with_ids
 from lakewright.engine.arrow.types import arrow_type
-from lakewright.errors import CorruptTable
 from lakewright.model.files import DataFile
 from lakewright.model.partitioning import Identity
 from lakewright.model.scan import TableColumns
@@ -54,11 +54,7 @@ class Footers:
 
     def _schema(self, file: DataFile, columns: TableColumns) -> pa.Schema:
         footer = self._footer(file, columns.table)
-        if footer.rows != file.record_count:
-            raise CorruptTable(
-                f"file {file.location} of table {columns.table} holds {footer.rows:,} rows, the table's records say "
-                f"{file.record_count:,}"
-            )
+        check_rows(file, columns.table, footer.rows)
         return with_ids(footer.schema, columns.name_mapping)
 
     def _footer(self, file: DataFile, table: str) -> _Footer:
@@ -67,16 +63,9 @@ class Footers:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        try:
-            with self.store.open(file.location) as source:
-                parquet = pq.ParquetFile(source)
-                footer = _Footer(parquet.schema_arrow, parquet.metadata.num_rows)
-        except FileNotFoundError as error:
-            raise CorruptTable(f"file {file.location} of table {table} is missing") from error
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise CorruptTable(
-                f"file {file.location} of table {table} is not a readable Parquet file: {error}"
-            ) from error
+        with named(f"file {file.location} of table {table}"), self.store.open(file.location) as source:
+            parquet = pq.ParquetFile(source)
+            footer = _Footer(parquet.schema_arrow, parquet.metadata.num_rows)
         with self._lock:
             self._kept[key] = footer
             if len(self._kept) > _KEPT_MAX:

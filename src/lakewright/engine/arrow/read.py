@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lakewright.engine.arrow.conform import constant
+from lakewright.engine.arrow.damage import check_rows, named
 from lakewright.engine.arrow.deletes import DeleteReader, EqualityDeletes, rows_kept
 from lakewright.engine.arrow.evolve import evolved, field_id_of, with_ids
 from lakewright.engine.arrow.types import arrow_field, arrow_schema
@@ -89,7 +90,7 @@ class RowReader:
         file = candidate.file
         gone = self.deletes.positions(candidate)
         equality = self.deletes.equality(candidate)
-        try:
+        with named(f"file {file.location} of table {self.columns.table}"):
             source = self._opened(file, (*self.columns.fields, *self.deletes.equality_fields(candidate)))
             first = 0
             for batch in source.parquet.iter_batches(_BATCH_ROWS, columns=source.layout.names):
@@ -97,13 +98,7 @@ class RowReader:
                 whole = self._conformed(file, batch, source, first)
                 first += batch.num_rows
                 yield whole if kept is None else whole.filter(kept)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise self._unreadable(file, error) from error
-        if first != file.record_count:
-            raise CorruptTable(
-                f"file {file.location} of table {self.columns.table} holds {first:,} rows, the table's records say "
-                f"{file.record_count:,}"
-            )
+        check_rows(file, self.columns.table, first)
 
     def _opened(self, file: DataFile, fields: tuple[Field, ...]) -> _Source:
         if file.file_format != "parquet":
@@ -182,13 +177,6 @@ class RowReader:
             if part.source_id == child.id and isinstance(part.transform, Identity):
                 return value
         return child.initial_default
-
-    def _unreadable(self, file: DataFile, error: Exception) -> CorruptTable:
-        if isinstance(error, FileNotFoundError):
-            return CorruptTable(f"file {file.location} of table {self.columns.table} is missing")
-        return CorruptTable(
-            f"file {file.location} of table {self.columns.table} is not a readable Parquet file: {error}"
-        )
 
 
 def partition_struct(key: PartitionKey, specs: Mapping[int, PartitionSpec], child: Field, count: int) -> pa.Array:

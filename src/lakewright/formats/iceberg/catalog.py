@@ -21,7 +21,6 @@ _HINT = "version-hint.text"
 _DROP_ROUNDS_MAX = 10
 _PLAIN, _GZIP = ".metadata.json", ".gz.metadata.json"
 _CODECS = frozenset({"none", "gzip"})
-_ENDINGS = (_PLAIN, _GZIP, ".metadata.json.gz")
 
 
 @dataclass(frozen=True)

@@ -206,11 +206,6 @@ def render_metadata(document: Mapping[str, Any], *, compressed: bool) -> bytes:
     return gzip.compress(content, mtime=0) if compressed else content
 
 
-def snapshot_row_count(node: Mapping[str, Any]) -> int | None:
-    total = (node.get("summary") or {}).get("total-records")
-    return None if total is None else int(total)
-
-
 def _check_required_parts(metadata: Metadata) -> None:
     """Touch what every later step relies on, so that damage is met here and named."""
     try:
